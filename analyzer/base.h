@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * base.h - what every file of kvmortem uses: fixed-width types, cleanup guards, linker sets.
+ *
+ * No function here allocates without saying so; none keeps state.
+ */
+#ifndef KM_BASE_H
+#define KM_BASE_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
+#define MAX(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define __printf_like(f, a)	__attribute__((format(printf, f, a)))
+#define __unused		__attribute__((unused))
+
+#define NSEC_PER_USEC		1000ULL
+#define NSEC_PER_MSEC		1000000ULL
+#define NSEC_PER_SEC		1000000000ULL
+
+/* Scope guards: `_cleanup_free_ char *p = ...` is freed when p goes out of scope. */
+static inline void cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_fclose(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define _cleanup_free_		__attribute__((cleanup(cleanup_free)))
+#define _cleanup_close_		__attribute__((cleanup(cleanup_close)))
+#define _cleanup_fclose_	__attribute__((cleanup(cleanup_fclose)))
+
+/*
+ * Linker sets. REGISTER(parsers, &x) puts a pointer to x into section "km_parsers";
+ * SET_DECLARE(parsers, struct parser) makes it iterable with SET_FOREACH. Adding or deleting
+ * the file that registers is the whole change. The order inside a section is the linker's, so
+ * whoever iterates sorts by name or priority first.
+ */
+#define REGISTER(set, ptr) \
+	static const void *const __attribute__((used, section("km_" #set))) \
+	_km_##set##_entry = (ptr)
+
+#define SET_DECLARE(set, type) \
+	extern const type *const __attribute__((weak)) __start_km_##set[]; \
+	extern const type *const __attribute__((weak)) __stop_km_##set[]
+
+#define SET_FOREACH(set, it) \
+	for ((it) = __start_km_##set; (it) && (it) < __stop_km_##set; (it)++)
+
+#define SET_COUNT(set)		((size_t)(__stop_km_##set - __start_km_##set))
+
+/*
+ * Allocation that does not return NULL: kvmortem's memory is bounded by design (doc/architecture.md),
+ * so running out of it is an environment failure; these print one line and exit with status 3.
+ * Sizes that come from input must be checked against a limit before they get here.
+ */
+void *xmalloc(size_t size);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) __printf_like(1, 2);
+
+/* Grow @arr (of elements *arr) to hold at least @need elements; @cap is updated. Amortised O(1). */
+#define GROW(arr, cap, need) do {						\
+	if ((size_t)(need) > (size_t)(cap)) {					\
+		size_t _n = (cap) ? (size_t)(cap) * 2 : 16;			\
+		while (_n < (size_t)(need))					\
+			_n *= 2;						\
+		(arr) = xrealloc((arr), _n * sizeof(*(arr)));			\
+		(cap) = _n;							\
+	}									\
+} while (0)
+
+#endif
