@@ -13,6 +13,7 @@
 #include "error.h"
 
 #define CASE_USER_VERSION	1
+#define CASE_APPLICATION_ID	0x6b766d6f	/* "kvmo" in the SQLite header */
 
 struct case_db {
 	sqlite3		*db;
