@@ -120,9 +120,10 @@ struct stream {
 	uint64_t		first_ns, last_ns;	/* over pushed events that are not pseudo; 0,0 when none */
 	uint64_t		n_events;		/* counted events */
 	uint64_t		n_lost;			/* sum of EV_LOST.a[0] */
-	uint64_t		n_unordered;		/* events that came earlier than one before them */
+	uint64_t		n_unordered;		/* events that came earlier than one before them; they keep their time */
 	struct stream_time	window;			/* --time */
-	struct stream_stack	*stacks;		/* interned; see stream_stack_id() */
+	struct strtab		stacks;			/* interned; see stream_stack_id() */
+	int64_t			*stack_rows;		/* rows of table stack by stack id; 0 not written */
 	struct stream_priv	*priv;			/* queue, thread */
 };
 
@@ -160,12 +161,19 @@ uint32_t stream_stack_text_id(struct stream *s, const char *frames, size_t len);
 /* stream_stack_frames() - frames as text (addresses in hex or names), newline separated, top first; malloc'd. */
 char *stream_stack_frames(const struct stream *s, uint32_t id);
 
+/* stream_stack_row() - id of the stack's row in table stack, written at the first call; 0 for EVENT_U32_NONE. Only in end(). */
+int64_t stream_stack_row(struct stream *s, uint32_t id);
+
+/* stream_set() - replace one of s->desc's strings (which the stream owns) by a copy of @value. */
+void stream_set(const char **field, const char *value);
+
 /* stream_next() - the slot for the next event; fill all of it, then stream_push(). */
 struct event *stream_next(struct stream *s);
 void stream_push(struct stream *s);
 
-/* stream_interrupted() - SIGINT has come: the parser stops reading and closes normally. */
+/* stream_interrupted() - SIGINT has come: the parser stops reading and closes normally. stream_interrupt() is the signal handler's part. */
 bool stream_interrupted(void);
+void stream_interrupt(void);
 
 /*
  * stream_close() - hand over the last batch, join the consumer, let it write its rows, write `event_count`,
