@@ -141,6 +141,10 @@ extern const struct consumer engine_consumer;
 struct engine *engine_create(struct case_db *db, const struct engine_options *opt);
 void engine_destroy(struct engine *e);
 
+/* engine_finish_vms() - group vCPU threads into VMs; engine_write_tasks() - rows of vm, task and vcpu. engine.c's end() calls both. */
+void engine_finish_vms(struct engine *e);
+struct error *engine_write_tasks(struct engine *e);
+
 /* engine_task() - index of the task with @tid, making it when new; TASK_NONE for tid < 0. tid 0 is index 0. */
 uint32_t engine_task(struct engine *e, int32_t tid);
 /* engine_state() - the state another analysis keeps, by its name; NULL when it is not built in. */
