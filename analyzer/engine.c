@@ -4,7 +4,8 @@
 
 #define TID_PAGE_BITS	12
 #define TID_PAGE_SIZE	(1u << TID_PAGE_BITS)
-#define TID_PAGES	(1u << (31 - TID_PAGE_BITS))	/* a tid is a positive int */
+#define TID_MAX		(1 << 22)	/* the kernel's PID_MAX_LIMIT; beyond it a tid is damage */
+#define TID_PAGES	((unsigned int)TID_MAX >> TID_PAGE_BITS)
 
 static uint32_t task_new(struct engine *e, int32_t tid)
 {
@@ -31,7 +32,7 @@ uint32_t engine_task(struct engine *e, int32_t tid)
 {
 	uint32_t **page, *slot;
 
-	if (unlikely(tid < 0))
+	if (unlikely(tid < 0 || tid >= TID_MAX))
 		return TASK_NONE;
 	page = &e->tid_pages[(uint32_t)tid >> TID_PAGE_BITS];
 	if (unlikely(!*page))

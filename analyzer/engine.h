@@ -145,7 +145,7 @@ void engine_destroy(struct engine *e);
 void engine_finish_vms(struct engine *e);
 struct error *engine_write_tasks(struct engine *e);
 
-/* engine_task() - index of the task with @tid, making it when new; TASK_NONE for tid < 0. tid 0 is index 0. */
+/* engine_task() - index of the task with @tid, making it when new; TASK_NONE for a tid that can be none (< 0, > 4194303). tid 0 is index 0. */
 uint32_t engine_task(struct engine *e, int32_t tid);
 /* engine_state() - the state another analysis keeps, by its name; NULL when it is not built in. */
 void *engine_state(const struct engine *e, const char *name);
