@@ -116,7 +116,7 @@ static inline void comm_words(uint64_t w[2], const char *comm, size_t len)
 /* exit_class_of() - class of an exit reason by its printed name (vmx, svm, arm64, s390 spellings). */
 enum exit_class exit_class_of(const char *name);
 /*
- * exit_reason_name() - name of exit reason @code for @isa (1 vmx, 2 svm) from the UAPI headers
+ * exit_reason_name() - name of exit reason @code for @isa (1 vmx, 2 svm, 3 arm64 exception class, 4 s390 intercept) from the UAPI headers
  * (asm/vmx.h, asm/svm.h; vendored numbers in parsers/exit_reasons.def); NULL when not known.
  */
 const char *exit_reason_name(unsigned int isa, uint64_t code);
