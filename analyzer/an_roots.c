@@ -7,7 +7,10 @@
  * roots are thrown away never does. Freed pages are reused, so the same address is not the same root: what counts is
  * how many addresses there are and how the loads fall on them.
  */
+#include <json-c/json.h>
+
 #include "engine.h"
+#include "utf8.h"
 
 #define MAX_ROOTS	(1u << 16)	/* different roots told apart per vCPU */
 #define MAX_PAGES	(1u << 16)	/* guest pages told apart per vCPU */
@@ -207,18 +210,22 @@ static void *roots_begin(struct engine *e)
 	return xcalloc(1, sizeof(struct roots));
 }
 
-/* JSON object: exit reason -> loads that followed it, the commonest first enough for a reader. */
+/* JSON object: exit reason -> loads that followed it. */
 static char *after_json(struct engine *e, const struct vcpu_roots *v)
 {
-	char *out = xmalloc(MAX_REASONS * 64 + 3), *p = out;
+	struct json_object *o = json_object_new_object();
 	uint32_t i;
+	char *out;
 
-	*p++ = '{';
-	for (i = 0; i < MAX_REASONS; i++)
-		if (v->after[i])
-			p += sprintf(p, "%s\"%.40s\":%u", p == out + 1 ? "" : ",", stream_reason_name(e->s, i), v->after[i]);
-	*p++ = '}';
-	*p = '\0';
+	for (i = 0; i < MAX_REASONS; i++) {
+		if (v->after[i]) {
+			_cleanup_free_ char *name = utf8_clean(stream_reason_name(e->s, i), strlen(stream_reason_name(e->s, i)));
+
+			json_object_object_add(o, name, json_object_new_int64(v->after[i]));
+		}
+	}
+	out = xstrdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
 	return out;
 }
 
