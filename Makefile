@@ -1,36 +1,125 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Interim: configure replaces the fixed library list.
+# kvmortem: run ./configure first (make does it with the defaults when config.mk is missing).
+#   make [V=1] [O=DIR]     all check bench fuzz install uninstall format lint dist clean distclean
+ifndef SRC
+-include config.mk
+endif
+SRC ?= .
 O ?= build
-CC ?= gcc
-PKGS = libarchive sqlite3 yaml-0.1 json-c libzstd zlib libdw libelf libtraceevent libseccomp
-CFLAGS ?= -O2 -g
-KM_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-	-I. -Ianalyzer -DSRCDIR='"$(CURDIR)"' $(shell pkg-config --cflags $(PKGS))
-LIBS = $(shell pkg-config --libs $(PKGS)) -lpthread -lm
-SRCS = $(wildcard analyzer/*.c parsers/*.c reports/*.c)
-OBJS = $(SRCS:%.c=$(O)/%.o) $(O)/signatures_embedded.o
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+KM_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(WERROR) -I. -I$(SRC) -I$(SRC)/analyzer -DSRCDIR='"$(abspath $(SRC))"' \
+	$(LIBS_CFLAGS) $(CPPFLAGS) $(SANITIZE_FLAGS)
+KM_LIBS = $(LIBS) -lpthread -lm
+
+SRCS = $(sort $(wildcard $(addprefix $(SRC)/,analyzer/*.c parsers/*.c reports/*.c)))
+HDRS = $(wildcard $(addprefix $(SRC)/,analyzer/*.h parsers/*.h reports/*.h))
+YAMLS = $(sort $(wildcard $(SRC)/analyzer/signatures/*.yaml))
+OBJS = $(SRCS:$(SRC)/%.c=$(O)/%.o) $(O)/signatures_embedded.o
 LIBOBJS = $(filter-out $(O)/analyzer/main.o,$(OBJS))
-TESTS = $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+TESTS = $(patsubst $(SRC)/tests/unit/%.c,$(O)/tests/unit/%,$(sort $(wildcard $(SRC)/tests/unit/test_*.c)))
+FUZZERS = $(patsubst $(SRC)/tests/fuzz/%.c,$(O)/tests/fuzz/%,$(sort $(wildcard $(SRC)/tests/fuzz/fuzz_*.c)))
+BENCHES = $(patsubst $(SRC)/tests/bench/%.c,$(O)/tests/bench/%,$(sort $(wildcard $(SRC)/tests/bench/*.c)))
+MAN1 = $(wildcard $(SRC)/doc/*.1)
+MAN5 = $(wildcard $(SRC)/doc/*.5)
+DOCS = README.md doc/architecture.md doc/case-file.md doc/fact-keys.md doc/json.md doc/signatures.md
+
+ifeq ($(V),1)
+Q =
+say = @:
+else
+Q = @
+say = @printf '  %-5s %s\n'
+endif
 
 all: kvmortem
+
+config.mk:
+	$(SRC)/configure
+
 kvmortem: $(OBJS)
-	@echo "  LD    $@"; $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(OBJS) $(LIBS)
-$(O)/%.o: %.c
-	@mkdir -p $(@D); echo "  CC    $<"; $(CC) $(KM_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(O)/signatures_embedded.c: $(wildcard analyzer/signatures/*.yaml) Makefile
-	@mkdir -p $(@D); { echo '#include <stddef.h>'; echo '#include "analyzer/embedded.h"'; i=0; for f in $(sort $(wildcard analyzer/signatures/*.yaml)); do \
-	echo "__asm__(\".section .rodata\\nkm_sig_$$i: .incbin \\\"$(CURDIR)/$$f\\\"\\n.byte 0\\n.previous\");"; \
-	echo "extern const char km_sig_$$i[];"; i=$$((i+1)); done; \
-	echo 'const struct embedded_file embedded_signatures[] = {'; i=0; for f in $(sort $(wildcard analyzer/signatures/*.yaml)); do \
-	echo "{ \"$$(basename $$f)\", km_sig_$$i },"; i=$$((i+1)); done; echo '{ NULL, NULL } };'; } > $@
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(OBJS) $(KM_LIBS)
+
+$(O)/%.o: $(SRC)/%.c config.mk
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/analyzer/casefile.o: $(SRC)/analyzer/schema.sql
+
+$(O)/signatures_embedded.c: $(YAMLS) $(SRC)/analyzer/embed $(wildcard $(SRC)/analyzer/signatures)
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh $(SRC)/analyzer/embed $(abspath $(YAMLS)) >$@
+
 $(O)/signatures_embedded.o: $(O)/signatures_embedded.c
-	@$(CC) $(KM_CFLAGS) $(CFLAGS) -c -o $@ $<
-$(O)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
-	@mkdir -p $(@D); echo "  TEST  $@"; $(CC) $(KM_CFLAGS) $(CFLAGS) -o $@ $< $(LIBOBJS) $(LIBS) -lcmocka
+	$(say) CC $<
+	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(O)/tests/unit/%: $(SRC)/tests/unit/%.c $(LIBOBJS)
+	@mkdir -p $(@D)
+	$(say) TEST $@
+	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIBOBJS) $(KM_LIBS) $(CMOCKA_LIBS)
+
 unit: $(TESTS)
+
 check: kvmortem unit
-	@for t in $(TESTS); do CMOCKA_MESSAGE_OUTPUT=TAP $$t || exit 1; done
+	@SRC=$(SRC) BUILD=$(O) KVMORTEM=$(abspath kvmortem) sh $(SRC)/tests/run
+
+# Fuzzing needs clang and everything built anew with its coverage instrumentation, in a folder of its own.
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 10
+FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+fuzz:
+	@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) O=$(O)/fuzz CC=$(FUZZ_CC) SANITIZE_FLAGS= \
+		CFLAGS="$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link" fuzz-build
+	@SRC=$(SRC) BUILD=$(O)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) sh $(SRC)/tests/fuzz/run
+
+$(O)/tests/fuzz/%: $(SRC)/tests/fuzz/%.c $(LIBOBJS)
+	@mkdir -p $(@D)
+	$(say) FUZZ $@
+	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $< $(LIBOBJS) $(KM_LIBS)
+
+fuzz-build: $(FUZZERS)
+
+$(O)/tests/bench/%: $(SRC)/tests/bench/%.c $(LIBOBJS)
+	@mkdir -p $(@D)
+	$(say) BENCH $@
+	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(LIBOBJS) $(KM_LIBS)
+
+bench: kvmortem $(BENCHES)
+	@SRC=$(SRC) BUILD=$(O) KVMORTEM=$(abspath kvmortem) sh $(SRC)/tests/bench/run
+
+lint: kvmortem
+	@SRC=$(SRC) LIBS_CFLAGS="$(LIBS_CFLAGS)" sh $(SRC)/tests/lint
+
+format:
+	clang-format -i $(filter-out %.def,$(SRCS) $(HDRS)) $(wildcard $(SRC)/tests/*/*.[ch])
+
+install: kvmortem
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(docdir)
+	install -m 755 kvmortem $(DESTDIR)$(bindir)/kvmortem
+	for f in $(MAN1); do install -m 644 $$f $(DESTDIR)$(mandir)/man1/; done
+	for f in $(MAN5); do install -m 644 $$f $(DESTDIR)$(mandir)/man5/; done
+	for f in $(DOCS); do install -m 644 $(SRC)/$$f $(DESTDIR)$(docdir)/; done
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/kvmortem
+	for f in $(notdir $(MAN1)); do rm -f $(DESTDIR)$(mandir)/man1/$$f; done
+	for f in $(notdir $(MAN5)); do rm -f $(DESTDIR)$(mandir)/man5/$$f; done
+	for f in $(notdir $(DOCS)); do rm -f $(DESTDIR)$(docdir)/$$f; done
+	-rmdir $(DESTDIR)$(docdir)
+
+dist:
+	git -C $(SRC) archive --prefix=kvmortem-$$(cat $(SRC)/VERSION)/ -o $(abspath kvmortem-$$(cat $(SRC)/VERSION).tar.gz) HEAD
+
 clean:
 	rm -rf $(O) kvmortem
--include $(OBJS:.o=.d)
-.PHONY: all unit check clean
+
+distclean: clean
+	rm -f config.mk config.h config.log
+
+-include $(OBJS:.o=.d) $(TESTS:=.d)
+.PHONY: all unit check fuzz fuzz-build bench lint format install uninstall dist clean distclean
+.SECONDARY:
