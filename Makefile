@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kvmortem: run ./configure first (make does it with the defaults when config.mk is missing).
-#   make [V=1] [O=DIR]     all check bench fuzz install uninstall format lint dist clean distclean
+#   make [V=1] [O=DIR]     all check bench fuzz install uninstall lint dist clean distclean
 ifndef SRC
 -include config.mk
 endif
@@ -92,10 +92,7 @@ bench: kvmortem $(BENCHES)
 	@SRC=$(SRC) BUILD=$(O) KVMORTEM=$(abspath kvmortem) sh $(SRC)/tests/bench/run
 
 lint: kvmortem
-	@SRC=$(SRC) LIBS_CFLAGS="$(LIBS_CFLAGS)" sh $(SRC)/tests/lint
-
-format:
-	clang-format -i $(filter-out %.def,$(SRCS) $(HDRS)) $(wildcard $(SRC)/tests/*/*.[ch])
+	@SRC=$(SRC) CONFIG_DIR=. LIBS_CFLAGS="$(LIBS_CFLAGS)" sh $(SRC)/tests/lint
 
 install: kvmortem
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(docdir)
@@ -121,5 +118,5 @@ distclean: clean
 	rm -f config.mk config.h config.log
 
 -include $(OBJS:.o=.d) $(TESTS:=.d)
-.PHONY: all unit check fuzz fuzz-build bench lint format install uninstall dist clean distclean
+.PHONY: all unit check fuzz fuzz-build bench lint install uninstall dist clean distclean
 .SECONDARY:
