@@ -20,6 +20,7 @@ struct bundle_limits {
 	unsigned int	max_depth;	/* archives in archives (default 5) */
 	uint64_t	max_members;	/* default 200,000 */
 	uint64_t	max_ratio;	/* an archive may grow to this many times its size plus 1 GiB (default 1000) */
+	bool		quiet;		/* no lines about members on stderr */
 };
 
 struct member {
