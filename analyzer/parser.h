@@ -42,6 +42,8 @@ struct parse_ctx {
 	void			*open_arg;
 	struct strtab		*messages;	/* distinct remarks; at most 256; joined into the member's message */
 	bool			partly;		/* set when part of the member could not be read */
+	const struct parser	*parser;	/* the one at work */
+	uint64_t		base_line;	/* lines before this part of the member (a section of a mixed text); added by ctx_cite_at() */
 };
 
 struct sniff {
@@ -60,13 +62,28 @@ struct parser {
 	int (*sniff)(const struct sniff *s);
 	/* BINARY and VALUE */
 	struct error *(*parse)(struct parse_ctx *ctx);
-	/* LINES: begin() makes the state at the first line; end() is called once, also after an error, and frees it. */
+	/*
+	 * LINES: begin() makes the state before the first line that may be of this format; end() is called once, also after
+	 * an error, and frees it. In a mixed text most states never take a line: make sources and streams at the first taken
+	 * line, not in begin() (sources of a state that took nothing are deleted again).
+	 */
 	struct error *(*begin)(struct parse_ctx *ctx, void **state);
 	enum line_result (*line)(struct parse_ctx *ctx, void *state, const struct line *ln);
 	struct error *(*end)(struct parse_ctx *ctx, void *state);
+	/*
+	 * wants_more() - LINES, optional: @s is the certain beginning of a record of this format that a mailer cut (ping's
+	 * "... icmp_seq=47 ttl=64" without its time): the next line of the same quoting depth is then appended with one
+	 * blank and the whole offered, marked as rejoined; if nobody takes it, the lines are offered singly.
+	 */
+	bool (*wants_more)(const char *s, size_t len);
 };
 
 SET_DECLARE(parsers, struct parser);
+
+/* recognise() - the parser whose sniff() is surest of these bytes under this name; NULL when none is. LINES parsers only by @size > 0. */
+const struct parser *recognise(const char *name, const uint8_t *data, uint64_t size);
+/* parser_run() - let @p read ctx->m whole, as its kind needs. */
+struct error *parser_run(struct parse_ctx *ctx, const struct parser *p);
 
 /* parse_remark() - note what is wrong with the member (once per text); the member becomes `partly` read when @partly. */
 void parse_remark(struct parse_ctx *ctx, bool partly, const char *fmt, ...) __printf_like(3, 4);
