@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmd_info.c - what is inside: members, formats, kernels, events and counts, time span, losses, coverage. */
+#include "command.h"
+
+static int run(const struct options *opt, struct error **err)
+{
+	struct case_db *db = NULL;
+	int status = EXIT_OK;
+
+	*err = run_inputs(opt, &db, NULL, NULL, &status);
+	if (!*err)
+		*err = report_write(db, opt, "info", NULL);
+	case_close(db);
+	return status;
+}
+
+static const struct command info_command = {
+	.name		= "info",
+	.usage		= "[OPTIONS] INPUT...",
+	.summary	= "what is inside: members, formats, kernels, events and counts, time span, losses",
+	.help		= "  kvmortem info case-4711.tar.xz\n"
+			  "  kvmortem info perf.data -f json | jq '.sources[].event_counts'",
+	.run		= run,
+};
+REGISTER(commands, &info_command);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pipeline.c - the way of the data up to the case file: inputs, members, parsers, engines; see command.h. */
+#include "command.h"
+#include "diag.h"
+#include "options.h"
+#include "textfeed.h"
+
+#include <fcntl.h>
+
+struct run {
+	const struct options *opt;
+	struct parse_ctx proto;
+	struct engine_options engine;
+	struct bundle	*bundle;
+};
+
+/* ---- an engine that goes with its stream ---- */
+
+static struct error *owned_begin(void *priv, struct stream *s)
+{
+	return engine_consumer.begin ? engine_consumer.begin(priv, s) : NULL;
+}
+
+static void owned_batch(void *priv, struct stream *s, const struct batch *b)
+{
+	engine_consumer.batch(priv, s, b);
+}
+
+static struct error *owned_end(void *priv, struct stream *s)
+{
+	struct error *err = engine_consumer.end(priv, s);
+
+	engine_destroy(priv);
+	return err;
+}
+
+static const struct consumer owned_engine = {
+	.begin	= owned_begin,
+	.batch	= owned_batch,
+	.end	= owned_end,
+};
+
+static struct error *open_engine_stream(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+					const struct stream_ops *ops, void *ops_priv)
+{
+	const struct run *run = ctx->open_arg;
+	struct engine *e = engine_create(ctx->db, &run->engine);
+
+	return stream_open(ret, ctx->db, desc, ops, ops_priv, &owned_engine, e);
+}
+
+struct opener {
+	struct run	run;
+	struct error	*(*open)(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				 const struct stream_ops *ops, void *ops_priv);
+	void		*arg;
+};
+
+/* What parsers call: the command's stream, with the times and the side that all share. */
+static struct error *open_any_stream(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				     const struct stream_ops *ops, void *ops_priv)
+{
+	struct opener *o = ctx->open_arg;
+	struct parse_ctx inner = *ctx;
+	struct source_desc d = *desc;
+	struct stream_time window;
+
+	TRY(time_window_apply(&window, o->run.opt->time, desc));
+	if (!d.side)
+		d.side = ctx->side;
+	inner.open_arg = o->arg;
+	TRY(o->open(&inner, ret, &d, ops, ops_priv));
+	(*ret)->window = window;
+	return NULL;
+}
+
+/* ---- the walk ---- */
+
+static struct error *visit(void *arg, struct member *m)
+{
+	struct opener *o = arg;
+	uint64_t members, failed;
+
+	bundle_counts(o->run.bundle, &members, &failed);
+	progress_path(m->path, members);
+	return analyze_member(&o->run.proto, m);
+}
+
+/* SQLite's own magic, and our application id at offset 68 (sqlite.org/fileformat2.html). */
+static bool is_case_file(const char *path)
+{
+	_cleanup_close_ int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
+	uint8_t h[100];
+
+	if (fd < 0 || pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h))
+		return false;
+	return !memcmp(h, "SQLite format 3", 16) &&
+	       ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) == CASE_APPLICATION_ID;
+}
+
+/* Members out of which something was read; archives are only their way in. */
+static int64_t members_read(struct case_db *db)
+{
+	return case_int(db, 0, "SELECT COUNT(*) FROM member WHERE status IN ('read', 'partly') AND id NOT IN "
+			"(SELECT parent_id FROM member WHERE parent_id IS NOT NULL)", "");
+}
+
+static struct error *walk_all(struct opener *o, const struct options *opt, uint64_t *missing)
+{
+	size_t i;
+
+	for (i = 0; i < opt->n_args && !stream_interrupted(); i++) {
+		struct error *err = bundle_walk(o->run.bundle, opt->args[i], visit, o);
+
+		if (err && err->code == ERR_INTERNAL)
+			return err;
+		if (!err)
+			continue;
+		++*missing;
+		diag(opt->args[i], "%s", err->what);
+		error_free(err);
+	}
+	return NULL;
+}
+
+struct error *run_inputs(const struct options *opt, struct case_db **ret,
+			 struct error *(*open_stream)(struct parse_ctx *, struct stream **, const struct source_desc *,
+						      const struct stream_ops *, void *),
+			 void *open_arg, int *status)
+{
+	struct bundle_limits limits = { .max_temp = opt->max_temp, .temp_dir = opt->temp_dir, .quiet = opt->quiet };
+	struct opener o = { .run.opt = opt, .open = open_stream ? open_stream : open_engine_stream };
+	uint64_t missing = 0, members, failed;
+	struct case_db *db = NULL;
+	struct error *err;
+
+	*status = EXIT_OK;
+	*ret = NULL;
+	if (!opt->n_args)
+		return error_new(ERR_USAGE, "no input: name a file, a directory, an archive, or - for stdin (kvmortem --help)");
+	if (opt->n_args == 1 && is_case_file(opt->args[0]))
+		return case_open(ret, opt->args[0]);
+	TRY(case_create(&db, NULL));
+	o.run.engine.stall_threshold_ns = (uint64_t)(opt->stall_threshold_ms * (double)NSEC_PER_MSEC);
+	o.run.proto = (struct parse_ctx){ .db = db, .open_stream = open_any_stream, .open_arg = &o };
+	o.arg = open_stream ? open_arg : &o.run;
+	err = bundle_open(&o.run.bundle, db, &limits);
+	if (!err) {
+		progress_start(opt->progress);
+		err = walk_all(&o, opt, &missing);
+		progress_stop();
+		bundle_counts(o.run.bundle, &members, &failed);
+		bundle_close(o.run.bundle);
+	}
+	if (err) {
+		case_close(db);
+		return err;
+	}
+	if (stream_interrupted())
+		*status = EXIT_INTERRUPTED;
+	else if (opt->strict && (missing || failed))
+		*status = EXIT_FAILED;
+	else if (!members_read(db))
+		*status = EXIT_NOTHING;
+	*ret = db;
+	return NULL;
+}
