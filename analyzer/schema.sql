@@ -103,6 +103,7 @@ CREATE TABLE runq_wait(			-- the longest run-queue waits of vCPU threads and who
 	sibling_task TEXT, sibling_tid INTEGER,	-- the VM's own thread that had most of that CPU
 	refills INTEGER NOT NULL,	-- times the CPU went from idle for > 1 ms back to a thread of the same VM (quota refills)
 	weight_jump INTEGER NOT NULL DEFAULT 0,	-- a reweight_jump lies at the start of this wait
+	unfinished INTEGER NOT NULL DEFAULT 0,	-- the recording ended first: duration_ns is up to its end
 	cites TEXT);
 CREATE TABLE reweight_jump(		-- group entity reweighted to MIN_SHARES and back, vruntime jumped in between
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, se TEXT, down_ns INTEGER NOT NULL, up_ns INTEGER NOT NULL,
