@@ -194,6 +194,7 @@ static void pop(struct engine *e, struct spans *s, struct call_stack *st, const 
 	size_t i = st->depth;
 	uint64_t duration;
 	struct frame *f;
+	uint32_t c;
 
 	while (i && !(st->frames[i - 1].graph == graph &&
 		      (ev->b[0] == EVENT_U32_NONE || st->frames[i - 1].func == ev->b[0])))
@@ -201,6 +202,10 @@ static void pop(struct engine *e, struct spans *s, struct call_stack *st, const 
 	if (!i)
 		return;		/* began before the recording */
 	f = &st->frames[i - 1];
+	/* what ran below a call whose return was never recorded ran below this one too */
+	for (; st->depth > i; st->depth--)
+		for (c = 0; c < st->frames[st->depth - 1].n_children; c++)
+			add_child(f, &st->frames[st->depth - 1].children[c]);
 	st->depth = i - 1;
 	duration = graph && ev->a[0] ? ev->a[0] : e->now - f->start;
 	finish(s, st, f, duration, task);
