@@ -197,7 +197,8 @@ static inline void drive_io(struct drive *d, enum event_kind kind, uint64_t time
 static inline void drive_probe(struct drive *d, const char *name, uint64_t time, uint16_t cpu, int32_t tid,
 			       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	uint16_t type = drive_type(d, "kprobes", name);
+	enum event_kind kind = strstr(name, "reweight") ? EV_PROBE_REWEIGHT : EV_OTHER;	/* parsers tell by arguments */
+	uint16_t type = stream_event_type(d->s, "kprobes", name, kind, COV_LISTED, COV_ALL, COV_SYSTEM);
 	struct event *ev = drive_next(d, d->s->types[type].kind, type, time, cpu, tid);
 
 	ev->b[0] = d->s->types[type].func;
