@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_exits.c - time per VM exit reason, MMIO address, I/O port and MSR, as `perf kvm stat report` counts.
+ * an_exits.c - time per VM exit reason, MMIO address, I/O port and MSR, as `perf kvm stat report`
+ * counts.
  *
- * What perf does (tools/perf/builtin-kvm.c, arch/x86/util/kvm-stat.c), in own words. A thread counts from its first
- * kvm_entry on. Per thread and kind of table there is one open time stamp, with or without a key:
+ * What perf does (tools/perf/builtin-kvm.c, arch/x86/util/kvm-stat.c), in own words. A thread
+ * counts from its first kvm_entry on. Per thread and kind of table there is one open time stamp,
+ * with or without a key:
  *
  *	vmexit	kvm_exit (keyed by reason) opens; kvm_entry closes
  *	mmio	kvm_exit opens without key, kvm_mmio of a write opens keyed; kvm_mmio of a read (keyed) and kvm_entry close
  *	ioport	kvm_pio (keyed) opens; kvm_entry closes
  *	msr	kvm_msr (keyed) opens; kvm_entry closes
  *
- * Opening again forgets what was open. A close where neither side has a key does nothing. Halts are included.
- * Rows are per vCPU; sums, counts and extremes of several merge, and mean and m2 (sum of squared differences from
- * the mean, Welford's method as in tools/perf/util/stat.c) merge by Chan's formula.
+ * Opening again forgets what was open. A close where neither side has a key does nothing. Halts
+ * are included. Rows are per vCPU; sums, counts and extremes of several merge, and mean and m2
+ * (sum of squared differences from the mean, Welford's method as in tools/perf/util/stat.c) merge
+ * by Chan's formula.
  *
- * Where we differ from perf 6.1 to 6.12, on purpose: its minimum for a single vCPU (--vcpu) is always 0, since its per-vCPU
- * statistics start zeroed; ours is the minimum. And a thread that ends takes its open time stamps with it.
+ * Where we differ from perf 6.1 to 6.12, on purpose: its minimum for a single vCPU (--vcpu) is
+ * always 0, since its per-vCPU statistics start zeroed; ours is the minimum. And a thread that
+ * ends takes its open time stamps with it.
  */
 #include "engine.h"
 
@@ -109,7 +113,10 @@ static void rehash(struct exits *x)
 	}
 }
 
-/* The statistic of @k; beyond MAX_STATS of them a thread's new keys share one of its own per table. */
+/*
+ * The statistic of @k; beyond MAX_STATS of them a thread's new keys share one of its own per
+ * table.
+ */
 static struct stat *stat_of(struct exits *x, uint32_t thread, enum table table, struct key k)
 {
 	struct stat *s;

@@ -2,17 +2,19 @@
 /*
  * an_runq.c - run-queue delay per task, with the numbers of `perf sched latency -p` of perf 6.12.
  *
- * What perf does (tools/perf/builtin-sched.c), in own words. A task has a last "atom": it begins when the
- * task is switched out, is waiting at once if the task was still runnable, else sleeping. A wake-up of a
- * sleeping atom makes it wait from then on; a wake-up of anything else is ignored. A switch-in of
- * a waiting atom counts one delay. A task first seen by a switch-in counts one delay of zero, one first seen
- * by sched_stat_runtime waits from there, one first seen by a wake-up sleeps. Wake-ups are
- * sched_wakeup_new and, where sched_waking was recorded at all, sched_waking, else sched_wakeup. As that may not be
- * known before the end (text), both countings are kept until the first sched_waking comes. Losses do not reset
- * anything: perf's numbers are kept to the last digit, `loss` rows tell how far to trust them.
+ * What perf does (tools/perf/builtin-sched.c), in own words. A task has a last "atom": it begins
+ * when the task is switched out, is waiting at once if the task was still runnable, else
+ * sleeping. A wake-up of a sleeping atom makes it wait from then on; a wake-up of anything else
+ * is ignored. A switch-in of a waiting atom counts one delay. A task first seen by a switch-in
+ * counts one delay of zero, one first seen by sched_stat_runtime waits from there, one first seen
+ * by a wake-up sleeps. Wake-ups are sched_wakeup_new and, where sched_waking was recorded at all,
+ * sched_waking, else sched_wakeup. As that may not be known before the end (text), both countings
+ * are kept until the first sched_waking comes. Losses do not reset anything: perf's numbers are
+ * kept to the last digit, `loss` rows tell how far to trust them.
  *
- * A "life" stands for perf's struct thread: FORK records begin a new one, so that a reused tid has rows of its own.
- * Names are those of COMM and FORK records where the recording has such; otherwise the tasks' last names.
+ * A "life" stands for perf's struct thread: FORK records begin a new one, so that a reused tid
+ * has rows of its own. Names are those of COMM and FORK records where the recording has such;
+ * otherwise the tasks' last names.
  */
 #include "engine.h"
 
@@ -210,7 +212,10 @@ static void runq_comm(struct engine *e, struct runq *r, const struct event *ev)
 		l->tgid = (int32_t)ev->b[0];
 }
 
-/* perf drops the thread that has the child's tid, and a "parent" of another process that has the parent's tid. */
+/*
+ * perf drops the thread that has the child's tid, and a "parent" of another process that has the
+ * parent's tid.
+ */
 static void runq_fork(struct engine *e, struct runq *r, const struct event *ev)
 {
 	int32_t child_tgid = (int32_t)ev->a[0], parent_tgid = (int32_t)ev->a[1];

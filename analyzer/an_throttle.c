@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_throttle.c - CFS bandwidth throttling: seen by probes, and inferred from how vCPU threads wait.
+ * an_throttle.c - CFS bandwidth throttling: seen by probes, and inferred from how vCPU threads
+ * wait.
  *
- * Probes: throttle_cfs_rq(cfs_rq) begins and unthrottle_cfs_rq(cfs_rq) ends a throttled time of one CPU's part of a
- * group. Which probe is which is a matter of names, and names are readable at the end only; so the first events of
- * every probed function are kept (up to a bound) and paired then.
+ * Probes: throttle_cfs_rq(cfs_rq) begins and unthrottle_cfs_rq(cfs_rq) ends a throttled time of
+ * one CPU's part of a group. Which probe is which is a matter of names, and names are readable at
+ * the end only; so the first events of every probed function are kept (up to a bound) and paired
+ * then.
  *
- * Inferred: CFS never leaves a CPU idle while a task may run there. A vCPU thread that is runnable while its own CPU
- * idles is throttled, or the CPU is slow to wake. The quota's timer tells them apart: refills come at one phase of
- * a period. So a VM is held throttled where its threads' returns (an_waits.h) lie at one phase of a period (one of the usual
- * ones) in three periods at least, and a random scatter of as many would hardly do so.
+ * Inferred: CFS never leaves a CPU idle while a task may run there. A vCPU thread that is
+ * runnable while its own CPU idles is throttled, or the CPU is slow to wake. The quota's timer
+ * tells them apart: refills come at one phase of a period. So a VM is held throttled where its
+ * threads' returns (an_waits.h) lie at one phase of a period (one of the usual ones) in three
+ * periods at least, and a random scatter of as many would hardly do so.
  */
 #include "an_waits.h"
 
@@ -144,7 +147,10 @@ static size_t best_window(const uint64_t *phases, size_t n, uint64_t period, uin
 	return best;
 }
 
-/* Bound of the chance that @k of @n random times share a window of @share of the period: C(n, k) k share^(k-1). */
+/*
+ * Bound of the chance that @k of @n random times share a window of @share of the period: C(n, k)
+ * k share^(k-1).
+ */
 static double chance(size_t n, size_t k, double share)
 {
 	double c = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
@@ -153,8 +159,9 @@ static double chance(size_t n, size_t k, double share)
 }
 
 /*
- * find_period() - the longest usual period at one phase of which the ascending @times lie, in MIN_PERIODS different
- * periods at least; false when there is none. A divisor of the true period fits as well, a multiple does not: so longest first.
+ * find_period() - the longest usual period at one phase of which the ascending @times lie, in
+ * MIN_PERIODS different periods at least; false when there is none. A divisor of the true period
+ * fits as well, a multiple does not: so longest first.
  */
 static bool find_period(const uint64_t *times, size_t n, struct phase *ret)
 {
@@ -207,7 +214,10 @@ static struct error *write_row(struct engine *e, const int64_t *vm, const char *
 			   period ? &p : NULL, throttled ? &t : NULL, tasks, cites);
 }
 
-/* Throttled time: per cfs_rq (or per CPU where the argument was not recorded) from a throttle to the next unthrottle. */
+/*
+ * Throttled time: per cfs_rq (or per CPU where the argument was not recorded) from a throttle to
+ * the next unthrottle.
+ */
 static bool pair_marks(const struct mark *m, size_t n, uint64_t *total)
 {
 	size_t i, k, pairs = 0;
@@ -294,7 +304,10 @@ static void add_task(char **list, const struct engine *e, uint32_t task)
 	*list = more;
 }
 
-/* All returns of the threads of @vm, ascending; the idle time of their CPUs meanwhile; who they are (unclosed JSON). */
+/*
+ * All returns of the threads of @vm, ascending; the idle time of their CPUs meanwhile; who they
+ * are (unclosed JSON).
+ */
 static struct refill *gather(const struct engine *e, const void *waits, uint32_t vm, size_t *ret_n, uint64_t *idle,
 			     char **tasks)
 {

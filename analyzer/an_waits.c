@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_waits.c - the longest run-queue waits of vCPU threads, with an exact account of who had the CPU meanwhile.
+ * an_waits.c - the longest run-queue waits of vCPU threads, with an exact account of who had the
+ * CPU meanwhile.
  *
- * A wait begins when a vCPU thread is switched out while still runnable (preempted) or is woken, and ends when it is
- * switched in. Meanwhile its CPU's time is split at every sched_switch there: idle, per other task, or
- * unknown (before the CPU's first switch, or where the task switched out is not the one switched in before).
- * A switch costs O(1) plus one addition per vCPU thread waiting on that CPU, at most MAX_OPEN of them; waits beyond
- * that have their idle time exact (from the CPU's idle clock) and the rest in one sum.
+ * A wait begins when a vCPU thread is switched out while still runnable (preempted) or is woken,
+ * and ends when it is switched in. Meanwhile its CPU's time is split at every sched_switch there:
+ * idle, per other task, or unknown (before the CPU's first switch, or where the task switched out
+ * is not the one switched in before). A switch costs O(1) plus one addition per vCPU thread
+ * waiting on that CPU, at most MAX_OPEN of them; waits beyond that have their idle time exact
+ * (from the CPU's idle clock) and the rest in one sum.
  *
- * "Refills" count how often the CPU went from idle for over a millisecond to a given task inside the wait: with a quota and
- * nothing else to run, that is a period's refill. A sibling that has the CPU over many refills while this thread waits
- * is the MIN_SHARES bug; a CPU that idles through the wait is plain throttling; others running is overcommit.
+ * "Refills" count how often the CPU went from idle for over a millisecond to a given task inside
+ * the wait: with a quota and nothing else to run, that is a period's refill. A sibling that has
+ * the CPU over many refills while this thread waits is the MIN_SHARES bug; a CPU that idles
+ * through the wait is plain throttling; others running is overcommit.
  */
 #include "an_waits.h"
 
@@ -246,8 +249,8 @@ static struct wait *wait_begin(struct thread *t, enum began began, uint64_t time
 }
 
 /*
- * A thread is known as a vCPU's only from its first name or guest entry on: a wait that the core has seen begin
- * before that is taken up now, its CPU account so far unknown. Not over a loss.
+ * A thread is known as a vCPU's only from its first name or guest entry on: a wait that the core
+ * has seen begin before that is taken up now, its CPU account so far unknown. Not over a loss.
  */
 static void wait_catch_up(struct engine *e, struct waits *w, struct thread *t, uint16_t cpu)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * an_waits.h - what the analysis "waits" (engine_state(e, "waits")) keeps for others: returns from a throttle.
+ * an_waits.h - what the analysis "waits" (engine_state(e, "waits")) keeps for others: returns
+ * from a throttle.
  *
- * CFS is work-conserving: a runnable task whose own CPU idles is not allowed to run. A "return" is the end of such
- * a time: the CPU went straight from idle to a vCPU thread that had been runnable there for WAITS_IDLE_MIN at least,
- * idle at the end all that time.
+ * CFS is work-conserving: a runnable task whose own CPU idles is not allowed to run. A "return"
+ * is the end of such a time: the CPU went straight from idle to a vCPU thread that had been
+ * runnable there for WAITS_IDLE_MIN at least, idle at the end all that time.
  */
 #ifndef KM_AN_WAITS_H
 #define KM_AN_WAITS_H
@@ -30,7 +31,10 @@ struct wait_returns {
 	size_t		n_kept;
 };
 
-/* waits_returns() - per vCPU thread number @i of the analysis (from 0); false at the end. In flush only. */
+/*
+ * waits_returns() - per vCPU thread number @i of the analysis (from 0); false at the end. In
+ * flush only.
+ */
 bool waits_returns(const void *state, size_t i, struct wait_returns *ret);
 
 #endif

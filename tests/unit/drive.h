@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drive.h - for unit tests of analyses: feed generated events through a stream into an engine, then ask the case.
+ * drive.h - for unit tests of analyses: feed generated events through a stream into an engine,
+ * then ask the case.
  *
- * DRIVE_OPEN(d) ... drive_NAME(&d, ...) ... drive_close(&d): then drive_int(&d, "SELECT ..."). Times are given in ns.
+ * DRIVE_OPEN(d) ... drive_NAME(&d, ...) ... drive_close(&d): then drive_int(&d, "SELECT ...").
+ * Times are given in ns.
  */
 #ifndef KM_TEST_DRIVE_H
 #define KM_TEST_DRIVE_H
@@ -193,7 +195,10 @@ static inline void drive_io(struct drive *d, enum event_kind kind, uint64_t time
 	stream_push(d->s);
 }
 
-/* A probe called @name as its user called it (p_throttle, p_reweight ...): the stream decides its kind and function. */
+/*
+ * A probe called @name as its user called it (p_throttle, p_reweight ...): the stream decides its
+ * kind and function.
+ */
 static inline void drive_probe(struct drive *d, const char *name, uint64_t time, uint16_t cpu, int32_t tid,
 			       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {

@@ -35,7 +35,9 @@ static void test_vmexit(void **state)
 	drive_free(&d);
 }
 
-/* perf's own minimum per vCPU is 0 whatever happened; ours is the minimum, for each vCPU its own. */
+/*
+ * perf's own minimum per vCPU is 0 whatever happened; ours is the minimum, for each vCPU its own.
+ */
 static void test_minimum_per_vcpu(void **state)
 {
 	struct drive d;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_runq.c - run-queue delays as perf sched latency of perf 6.12 counts them; see analyzer/an_runq.c. */
+/*
+ * test_runq.c - run-queue delays as perf sched latency of perf 6.12 counts them; see
+ * analyzer/an_runq.c.
+ */
 #include "drive.h"
 
 #define S TSTATE_INTERRUPTIBLE
@@ -92,7 +95,10 @@ static void test_runtime_and_first_sight(void **state)
 	drive_free(&d);
 }
 
-/* A wake-up earlier than the switch-out is ignored; a switch-in earlier than the wake-up makes no delay. */
+/*
+ * A wake-up earlier than the switch-out is ignored; a switch-in earlier than the wake-up makes no
+ * delay.
+ */
 static void test_unordered(void **state)
 {
 	struct drive d;
@@ -109,7 +115,10 @@ static void test_unordered(void **state)
 	drive_free(&d);
 }
 
-/* With COMM and FORK records the names are theirs, a reused tid has two rows, and the unnamed is ":tid". */
+/*
+ * With COMM and FORK records the names are theirs, a reused tid has two rows, and the unnamed is
+ * ":tid".
+ */
 static void test_names_by_records(void **state)
 {
 	struct drive d;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_waits.c - run-queue waits of vCPU threads, who had the CPU, and throttling; see analyzer/an_waits.c. */
+/*
+ * test_waits.c - run-queue waits of vCPU threads, who had the CPU, and throttling; see
+ * analyzer/an_waits.c.
+ */
 #include "drive.h"
 
 #define S	TSTATE_INTERRUPTIBLE
@@ -57,7 +60,10 @@ static void test_account_adds_up(void **state)
 	drive_free(&d);
 }
 
-/* The other vCPU gets the CPU after each idle half of the period while this one waits: refills are counted. */
+/*
+ * The other vCPU gets the CPU after each idle half of the period while this one waits: refills
+ * are counted.
+ */
 static void test_refills(void **state)
 {
 	struct drive d;
@@ -88,7 +94,10 @@ static void test_refills(void **state)
 	drive_free(&d);
 }
 
-/* Waking CPU, then moved before the wakeup (placing); later moved again: its account goes on over there. */
+/*
+ * Waking CPU, then moved before the wakeup (placing); later moved again: its account goes on over
+ * there.
+ */
 static void test_moves(void **state)
 {
 	struct drive d;
@@ -129,7 +138,10 @@ static void test_moved_unseen(void **state)
 	drive_free(&d);
 }
 
-/* A loss on the CPU drops the wait; elsewhere it does not. A switch-out of another than the one switched in is unknown time. */
+/*
+ * A loss on the CPU drops the wait; elsewhere it does not. A switch-out of another than the one
+ * switched in is unknown time.
+ */
 static void test_losses(void **state)
 {
 	struct drive d;
@@ -152,7 +164,10 @@ static void test_losses(void **state)
 	drive_free(&d);
 }
 
-/* Blocked, then running without a wake-up: no wait is invented. One that is not over at the end is marked. */
+/*
+ * Blocked, then running without a wake-up: no wait is invented. One that is not over at the end
+ * is marked.
+ */
 static void test_no_wakeup_and_unfinished(void **state)
 {
 	struct drive d;
@@ -200,7 +215,10 @@ static void test_many_waiters(void **state)
 	drive_free(&d);
 }
 
-/* Down to MIN_SHARES and back with a jump of vruntime; the wait that begins right then is marked, no other. */
+/*
+ * Down to MIN_SHARES and back with a jump of vruntime; the wait that begins right then is marked,
+ * no other.
+ */
 static void test_weight_jump(void **state)
 {
 	struct drive d;
