@@ -13,8 +13,6 @@
 
 #include "stream.h"
 
-#define CHUNK	(256 * 1024)
-
 struct archive_magic {
 	const char	*kind;
 	uint16_t	off;
@@ -171,33 +169,58 @@ static struct error *grow(struct bundle *b, size_t n)
 			 "(unpack it yourself if it is meant to)", b->lim.max_ratio);
 }
 
+/* A hole in a sparse member reads as zeros, and counts. */
+static struct error *add_hole(struct bundle *b, struct blob *blob, uint64_t to)
+{
+	static const uint8_t zeros[64 * 1024];
+
+	while (blob->size < to) {
+		size_t n = MIN((uint64_t)sizeof(zeros), to - blob->size);
+
+		TRY(grow(b, n));
+		TRY(blob_add(blob, zeros, n));
+		if (stream_interrupted())
+			break;
+	}
+	return NULL;
+}
+
 /*
  * Read the entry's bytes into @blob. What ends it early is either a limit (returned) or damage, of which
  * *damage gets a description; what came before is kept.
  */
-static struct error *read_entry(struct bundle *b, struct archive *a, struct blob *blob, uint8_t *buf, char **damage)
+static struct error *read_entry(struct bundle *b, struct archive *a, struct blob *blob, char **damage)
 {
-	for (;;) {
-		la_ssize_t n = archive_read_data(a, buf, CHUNK);
+	unsigned int retries = 0;
+	const void *block;
+	la_int64_t off;
+	size_t n;
 
-		if (n == 0)
-			return NULL;
-		if (n == ARCHIVE_RETRY)
+	for (;;) {
+		int r;
+
+		off = 0;
+		r = archive_read_data_block(a, &block, &n, &off);
+
+		if (r == ARCHIVE_EOF)
+			return off > 0 ? add_hole(b, blob, (uint64_t)off) : NULL;
+		if (r == ARCHIVE_RETRY && ++retries < 1000)
 			continue;
-		if (n < 0) {
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
 			*damage = xasprintf("its archive is damaged or cut: %s; the first %" PRIu64 " bytes are read",
 					    reason(a), blob->size);
 			return NULL;
 		}
-		TRY(grow(b, (size_t)n));
-		TRY(blob_add(blob, buf, (size_t)n));
+		if (off > 0)
+			TRY(add_hole(b, blob, (uint64_t)off));
+		TRY(grow(b, n));
+		TRY(blob_add(blob, block, n));
 		if (stream_interrupted())
 			return NULL;
 	}
 }
 
-static struct error *visit_entry(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n,
-				 uint8_t *buf)
+static struct error *visit_entry(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n)
 {
 	_cleanup_free_ char *damage = NULL;
 	struct error *err = NULL;
@@ -210,7 +233,7 @@ static struct error *visit_entry(struct bundle *b, struct archive *a, struct arc
 	if (entry && archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0)
 		err = blob_expect(&blob, (uint64_t)archive_entry_size(entry));
 	if (!err)
-		err = read_entry(b, a, &blob, buf, &damage);
+		err = read_entry(b, a, &blob, &damage);
 	if (!err)
 		err = blob_map(&blob, &data, &size);
 	if (err && err->code != ERR_INTERNAL) {
@@ -274,7 +297,7 @@ static const char *entry_path(struct archive_entry *entry, char buf[32], uint64_
 }
 
 static struct error *take_entry(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n,
-				int64_t id, uint64_t no, uint8_t *buf)
+				int64_t id, uint64_t no)
 {
 	_cleanup_free_ char *path = NULL, *name = NULL;
 	char fallback[32];
@@ -297,18 +320,18 @@ static struct error *take_entry(struct bundle *b, struct archive *a, struct arch
 		return bundle_row(b, NULL, &child, NULL, -1, "ignored", type_word(type));
 	if (archive_entry_is_encrypted(entry))
 		return bundle_row(b, NULL, &child, NULL, -1, "failed", "is encrypted: pack it without a password");
-	return visit_entry(b, a, entry, &child, buf);
+	return visit_entry(b, a, entry, &child);
 }
 
 /* All members after the first header, which is in @entry. */
 static struct error *walk_entries(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n,
-				  int64_t id, uint8_t *buf)
+				  int64_t id)
 {
 	uint64_t no = 0, retries = 0;
 	int r;
 
 	for (;;) {
-		TRY(take_entry(b, a, entry, n, id, ++no, buf));
+		TRY(take_entry(b, a, entry, n, id, ++no));
 		if (b->bomb || b->full || stream_interrupted())
 			return NULL;
 		do
@@ -325,7 +348,7 @@ static struct error *walk_entries(struct bundle *b, struct archive *a, struct ar
 }
 
 static struct error *open_and_walk(struct bundle *b, struct archive *a, const struct node *n, const char *kind,
-				   const uint8_t *data, uint64_t size, uint8_t *buf)
+				   const uint8_t *data, uint64_t size)
 {
 	_cleanup_free_ char *format = NULL, *msg = NULL;
 	struct archive_entry *entry;
@@ -352,13 +375,13 @@ static struct error *open_and_walk(struct bundle *b, struct archive *a, const st
 			return bundle_row(b, NULL, n, kind, (int64_t)size, "failed", "begins like an archive, but is none");
 		child.name = name;
 		child.depth++;
-		return visit_entry(b, a, NULL, &child, buf);
+		return visit_entry(b, a, NULL, &child);
 	}
 	format = format_name(a, kind);
 	TRY(bundle_row(b, &id, n, format, (int64_t)size, "read", NULL));
 	if (n->damage)
 		TRY(bundle_amend(b, id, n->path, n->damage));
-	return walk_entries(b, a, entry, n, id, buf);
+	return walk_entries(b, a, entry, n, id);
 }
 
 struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size)
@@ -367,7 +390,6 @@ struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t
 	_cleanup_free_ char *msg = NULL;
 	struct archive *a;
 	struct error *err;
-	uint8_t *buf;
 
 	if (n->depth >= b->lim.max_depth) {
 		msg = xasprintf("archives nested deeper than %u: not opened", b->lim.max_depth);
@@ -380,15 +402,13 @@ struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t
 	if (!n->depth) {
 		b->grown = 0;
 		b->bomb = false;
-		b->budget = size > (UINT64_MAX - (1ULL << 30)) / b->lim.max_ratio ? UINT64_MAX :
-			size * b->lim.max_ratio + (1ULL << 30);
+		b->budget = size > (UINT64_MAX - b->lim.ratio_floor) / b->lim.max_ratio ? UINT64_MAX :
+			size * b->lim.max_ratio + b->lim.ratio_floor;
 	}
 	a = reader_new();
 	if (!a)
 		return error_new(ERR_INTERNAL, "out of memory for libarchive");
-	buf = xmalloc(CHUNK);
-	err = open_and_walk(b, a, n, kind, data, size, buf);
-	free(buf);
+	err = open_and_walk(b, a, n, kind, data, size);
 	archive_read_free(a);
 	return err;
 }

@@ -25,6 +25,8 @@ struct error *bundle_open(struct bundle **ret, struct case_db *db, const struct 
 		b->lim.max_members = 200000;
 	if (!b->lim.max_ratio)
 		b->lim.max_ratio = 1000;
+	if (!b->lim.ratio_floor)
+		b->lim.ratio_floor = 1ULL << 30;
 	spool_init(&b->spool, b->lim.temp_dir, b->lim.max_temp);
 	*ret = b;
 	return NULL;

@@ -19,7 +19,8 @@ struct bundle_limits {
 	const char	*temp_dir;	/* NULL: $TMPDIR or /var/tmp or /tmp */
 	unsigned int	max_depth;	/* archives in archives (default 5) */
 	uint64_t	max_members;	/* default 200,000 */
-	uint64_t	max_ratio;	/* an archive may grow to this many times its size plus 1 GiB (default 1000) */
+	uint64_t	max_ratio;	/* an archive may grow to this many times its size plus ratio_floor (default 1000) */
+	uint64_t	ratio_floor;	/* bytes (default 1 GiB) */
 	bool		quiet;		/* no lines about members on stderr */
 };
 

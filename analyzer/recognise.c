@@ -32,6 +32,10 @@ const struct parser *recognise(const char *name, const uint8_t *data, uint64_t s
 	const struct parser *const *it;
 	int best_score = 0;
 
+	if (s.len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3)) {	/* a byte order mark is no content */
+		s.head += 3;
+		s.len -= 3;
+	}
 	SET_FOREACH(parsers, it) {
 		int score = (*it)->sniff ? (*it)->sniff(&s) : 0;
 
