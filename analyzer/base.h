@@ -57,9 +57,11 @@ static inline void cleanup_fclose(FILE **f)
  * the file that registers is the whole change. The order inside a section is the linker's, so
  * whoever iterates sorts by name or priority first.
  */
-#define REGISTER(set, ptr) \
+#define REGISTER(set, ptr)		_REGISTER(set, ptr, __LINE__)
+#define _REGISTER(set, ptr, line)	__REGISTER(set, ptr, line)
+#define __REGISTER(set, ptr, line) \
 	static const void *const __attribute__((used, section("km_" #set))) \
-	_km_##set##_entry = (ptr)
+	_km_##set##_entry_##line = (ptr)
 
 #define SET_DECLARE(set, type) \
 	extern const type *const __attribute__((weak)) __start_km_##set[]; \

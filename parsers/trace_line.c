@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trace_line.c - one line of a text trace split; see trace_line.h. */
+#include "trace_line.h"
+
+#define COMM_MAX	15
+#define COMM_COLUMN	16	/* "%16s-%-7d" */
+#define ANCHOR_WITHIN	200	/* "[CPU]" is looked for in so many bytes */
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool read_dec(const char **p, const char *end, int64_t *v)
+{
+	const char *s = *p;
+	bool neg = s < end && *s == '-';
+	uint64_t n = 0;
+	const char *from;
+
+	s += neg;
+	for (from = s; s < end && is_digit(*s); s++)
+		n = n * 10 + (uint64_t)(*s - '0');
+	if (s == from)
+		return false;
+	*p = s;
+	*v = (int64_t)(neg ? 0 - n : n);
+	return true;
+}
+
+bool read_hex(const char **p, const char *end, uint64_t *v)
+{
+	const char *s = *p, *from;
+	uint64_t n = 0;
+	int d;
+
+	if (end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x')
+		s += 2;
+	for (from = s; s < end && (d = hex_value(*s)) >= 0; s++)
+		n = n << 4 | (uint64_t)d;
+	if (s == from)
+		return false;
+	*p = s;
+	*v = n;
+	return true;
+}
+
+bool read_num(const char **p, const char *end, uint64_t *v)
+{
+	const char *s = *p, *q;
+	int64_t i;
+
+	if (end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x')
+		return read_hex(p, end, v);
+	q = s;
+	if (read_dec(&q, end, &i) && (q == end || hex_value(*q) < 0)) {
+		*p = q;
+		*v = (uint64_t)i;
+		return true;
+	}
+	return read_hex(p, end, v);
+}
+
+/*
+ * Letters by position: irqs-off, need-resched, [lazy], hardirq/softirq, depths. Those of the interrupt level occur
+ * nowhere else, and depths are digits. (kernel: trace_print_lat_fmt())
+ */
+uint8_t trace_flags(const char *s, size_t len)
+{
+	uint8_t f = EVF_KNOWN;
+	size_t i;
+
+	if (len < 3 || len > 12)
+		return 0;
+	switch (s[0]) {
+	case 'd':
+	case 'D':
+		f |= EVF_IRQS_OFF;
+		break;
+	case '.':
+	case 'b':
+	case 'X':
+		break;
+	default:
+		return 0;
+	}
+	switch (s[1]) {
+	case 'N':
+	case 'B':
+		f |= EVF_NEED_RESCHED | EVF_PREEMPT_RESCHED;
+		break;
+	case 'n':
+	case 'b':
+		f |= EVF_NEED_RESCHED;
+		break;
+	case 'p':
+		f |= EVF_PREEMPT_RESCHED;
+		break;
+	case '.':
+	case 'L':
+	case 'l':
+		break;
+	default:
+		return 0;
+	}
+	for (i = 2; i < len; i++) {
+		switch (s[i]) {
+		case 'h':
+			f |= EVF_HARDIRQ;
+			break;
+		case 's':
+			f |= EVF_SOFTIRQ;
+			break;
+		case 'H':
+			f |= EVF_HARDIRQ | EVF_SOFTIRQ;
+			break;
+		case 'z':
+			f |= EVF_NMI;
+			break;
+		case 'Z':
+			f |= EVF_NMI | EVF_HARDIRQ;
+			break;
+		case '.':
+		case '#':
+		case 'N':
+		case 'L':
+		case 'n':
+		case 'l':
+		case 'p':
+			break;
+		default:
+			if (hex_value(s[i]) < 0)
+				return 0;
+		}
+	}
+	return f;
+}
+
+/* "SEC.FRACTION:" or "NUMBER:" */
+static bool read_time(const char **p, const char *end, struct trace_line *t)
+{
+	static const uint32_t scale[10] = { 1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1 };
+	const char *s = *p, *from = s;
+	uint64_t sec = 0, frac = 0;
+	ptrdiff_t n;
+
+	while (s < end && is_digit(*s))
+		sec = sec * 10 + (uint64_t)(*s++ - '0');
+	n = s - from;
+	if (!n || n > 19 || s == end)
+		return false;
+	if (*s == ':') {
+		t->fraction = -1;
+		t->time = sec;
+		*p = s + 1;
+		return true;
+	}
+	if (*s++ != '.' || n > 10)
+		return false;
+	for (from = s; s < end && is_digit(*s); s++)
+		frac = frac * 10 + (uint64_t)(*s - '0');
+	n = s - from;
+	if (n < 3 || n > 9 || s == end || *s != ':')
+		return false;
+	t->fraction = (int8_t)n;
+	t->time = sec * NSEC_PER_SEC + frac * scale[n];
+	*p = s + 1;
+	return true;
+}
+
+/* What follows "[CPU]": blanks, flags where the recorder had them, the time, a blank or the end. */
+static bool split_right(const char *p, const char *end, struct trace_line *t)
+{
+	skip_blanks(&p, end);
+	if (p == end)
+		return false;
+	t->flags = 0;
+	if (!is_digit(*p)) {
+		const char *f = p;
+
+		while (p < end && *p != ' ' && p - f < 13)
+			p++;
+		t->flags = trace_flags(f, (size_t)(p - f));
+		if (!t->flags)
+			return false;
+		skip_blanks(&p, end);
+	}
+	if (!read_time(&p, end, t) || (p < end && *p != ' ' && *p != '\t'))
+		return false;
+	skip_blanks(&p, end);
+	t->rest = p;
+	t->rest_len = (size_t)(end - p);
+	return true;
+}
+
+/* "(  143)" or "(-----)" that ends before @p; moves *p before it. */
+static bool read_tgid(const char *s, const char **p, int32_t *tgid)
+{
+	const char *q = *p - 1;		/* at ')' */
+	uint32_t n = 0, mult = 1;
+	int digits = 0, dashes = 0;
+
+	while (q > s && q[-1] != '(') {
+		char c = *--q;
+
+		if (is_digit(c) && !dashes && digits < 9) {
+			n += (uint32_t)(c - '0') * mult;
+			mult *= 10;
+			digits++;
+		} else if (c == '-' && !digits) {
+			dashes++;
+		} else if (c != ' ') {
+			return false;
+		}
+	}
+	if (q == s || (!digits && !dashes))
+		return false;
+	*tgid = digits ? (int32_t)n : -1;
+	*p = q - 1;
+	return true;
+}
+
+/* The comm and "-tid" that end before @p. */
+static bool split_comm(const char *s, const char *p, struct trace_line *t)
+{
+	uint64_t tid = 0, mult = 1;
+	const char *to;
+	int digits = 0;
+
+	while (p > s && is_digit(p[-1]) && digits < 10) {
+		tid += (uint64_t)(*--p - '0') * mult;
+		mult *= 10;
+		digits++;
+	}
+	if (!digits || tid > INT32_MAX || p == s || *--p != '-' || p == s || p[-1] == ' ')
+		return false;
+	to = p;
+	if (to - s > COMM_COLUMN)
+		s = to - COMM_COLUMN;	/* the file's or instance's name in front */
+	while (*s == ' ' || *s == '\t')
+		s++;
+	if (to - s > COMM_MAX)
+		s = to - COMM_MAX;
+	t->tid = (int32_t)tid;
+	t->comm = s;
+	t->comm_len = (uint8_t)(to - s);
+	return true;
+}
+
+static bool split_left(const char *s, const char *p, struct trace_line *t)
+{
+	while (p > s && p[-1] == ' ')
+		p--;
+	t->tgid = -1;
+	if (p > s && p[-1] == ')') {
+		const char *q = p;
+
+		if (read_tgid(s, &q, &t->tgid)) {
+			while (q > s && q[-1] == ' ')
+				q--;
+			return split_comm(s, q, t);
+		}
+	}
+	return split_comm(s, p, t);
+}
+
+bool trace_line_split(const char *s, size_t len, struct trace_line *t)
+{
+	const char *end = s + len, *p = s, *q;
+	const char *limit = s + MIN(len, (size_t)ANCHOR_WITHIN);
+
+	while ((p = memchr(p, '[', (size_t)(limit - p)))) {
+		uint32_t cpu = 0;
+
+		for (q = p + 1; q < end && is_digit(*q) && q - p < 6; q++)
+			cpu = cpu * 10 + (uint32_t)(*q - '0');
+		if (q > p + 1 && end - q > 2 && q[0] == ']' && q[1] == ' ' && p > s && p[-1] == ' ' &&
+		    cpu < EVENT_CPU_NONE && split_right(q + 1, end, t) && split_left(s, p, t)) {
+			t->cpu = (uint16_t)cpu;
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
+/* "17us", "0us+", "4us!", then " :" or ":"; returns where the number begins. */
+static const char *find_us(const char *s, const char *end, const char **rest)
+{
+	const char *limit = s + MIN(end - s, (ptrdiff_t)100), *p = s, *q;
+
+	while ((p = memchr(p, 'u', (size_t)(limit - p)))) {
+		if (p > s && is_digit(p[-1]) && end - p > 3 && p[1] == 's') {
+			q = p + 2;
+			if (strchr("+!#*@$", *q))
+				q++;
+			while (q < end && *q == ' ')
+				q++;
+			if (q < end && *q == ':') {
+				*rest = q + 1;
+				while (p > s && is_digit(p[-1]))
+					p--;
+				return p;
+			}
+		}
+		p++;
+	}
+	return NULL;
+}
+
+bool trace_line_split_latency(const char *s, size_t len, struct trace_line *t)
+{
+	const char *end = s + len, *rest, *us = find_us(s, end, &rest), *p, *q;
+	uint32_t cpu = 0;
+	int64_t n;
+
+	if (!us || end - rest < 2 || *rest != ' ')
+		return false;
+	for (p = us; p > s && p[-1] == ' '; p--)
+		;
+	for (q = p; q > s && q[-1] != ' '; q--)
+		;
+	/* q..p is CPU and flags together */
+	for (rest++; q < p && is_digit(*q) && cpu < EVENT_CPU_NONE; q++)
+		cpu = cpu * 10 + (uint32_t)(*q - '0');
+	t->flags = trace_flags(q, (size_t)(p - q));
+	if (!t->flags || cpu >= EVENT_CPU_NONE)
+		return false;
+	while (q > s && is_digit(q[-1]))
+		q--;
+	if (!split_left(s, q, t))
+		return false;
+	p = us;
+	if (!read_dec(&p, end, &n) || n < 0 || n > INT64_MAX / 1000)
+		return false;
+	t->time = (uint64_t)n * NSEC_PER_USEC;
+	t->fraction = -2;
+	t->cpu = (uint16_t)cpu;
+	skip_blanks(&rest, end);
+	t->rest = rest;
+	t->rest_len = (size_t)(end - rest);
+	return true;
+}
+
+size_t trace_line_name(const struct trace_line *t, const char **fields)
+{
+	const char *s = t->rest, *end = s + t->rest_len, *p = s;
+
+	while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_' || is_digit(*p) || (*p >= 'A' && *p <= 'Z') ||
+			   *p == '.' || *p == '-'))
+		p++;
+	if (p == s || p == end || *p != ':' || (p + 1 < end && p[1] != ' ' && p[1] != '\t'))
+		return 0;
+	*fields = p + 1;
+	skip_blanks(fields, end);
+	return (size_t)(p - s);
+}
+
+bool trace_lost_line(const char *s, size_t len, uint16_t *cpu, uint64_t *events)
+{
+	const char *p = s, *end = s + len;
+	int64_t n = 0, c;
+
+	skip_blanks(&p, end);
+	if (!starts_with(p, (size_t)(end - p), "CPU:"))
+		return false;
+	p += 4;
+	if (!read_dec(&p, end, &c) || c < 0 || c >= EVENT_CPU_NONE)
+		return false;
+	if (starts_with(p, (size_t)(end - p), " [LOST ")) {
+		p += strlen(" [LOST ");
+		if (!read_dec(&p, end, &n) || !starts_with(p, (size_t)(end - p), " EVENTS]"))
+			return false;
+	} else if (starts_with(p, (size_t)(end - p), " [EVENTS DROPPED]")) {
+		n = 0;
+	} else if (starts_with(p, (size_t)(end - p), " [")) {
+		p += 2;
+		if (!read_dec(&p, end, &n) || !starts_with(p, (size_t)(end - p), " EVENTS DROPPED]"))
+			return false;
+	} else {
+		return false;
+	}
+	*cpu = (uint16_t)c;
+	*events = n > 0 ? (uint64_t)n : 0;
+	return true;
+}
