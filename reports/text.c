@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* text.c - the text report: layout and names; see text.h. */
+#include "text.h"
+
+#include <stdarg.h>
+
+#include "escape.h"
+
+#define PROSE_MAX	110
+#define PROSE_BYTES	1500	/* a paragraph made from a case's strings is cut here unless -v is given */
+#define NAME_MAX_COLS	32
+
+static const struct text_view text_views[] = {
+	{ "analyze", text_analyze }, { "info", text_info }, { "exits", text_exits }, { "latency", text_latency },
+	{ "stalls", text_stalls }, { "chain", text_chain }, { "query", text_query },
+};
+
+static void put_blanks(FILE *out, int n)
+{
+	if (n > 0)
+		fprintf(out, "%*s", n, "");
+}
+
+/* Print @s from column @col on, broken at blanks; lines after the first begin at @hang. */
+static void wrap(struct text *t, int col, int hang, const char *s)
+{
+	bool start = true;
+
+	while (*s) {
+		size_t len = strcspn(s, " ");
+		_cleanup_free_ char *word = xstrndup(s, len);
+		int w = (int)display_width(word);
+
+		if (!start && col + 1 + w > t->prose) {
+			fputc('\n', t->out);
+			put_blanks(t->out, hang);
+			col = hang;
+			start = true;
+		}
+		if (!start)
+			fputc(' ', t->out);
+		fputs(word, t->out);
+		col += w + !start;
+		start = false;
+		s += len + strspn(s + len, " ");
+	}
+	fputc('\n', t->out);
+}
+
+static char *prose(struct text *t, const char *fmt, va_list ap)
+{
+	char *raw, *clean;
+
+	if (vasprintf(&raw, fmt, ap) < 0)
+		return xstrdup("");
+	clean = escape_prose(raw);
+	free(raw);
+	if (!t->verbose && strlen(clean) > PROSE_BYTES) {
+		size_t cut = display_cut(clean, PROSE_BYTES);
+
+		raw = xasprintf("%.*s…", (int)MIN(cut, strlen(clean)), clean);
+		free(clean);
+		clean = raw;
+	}
+	return clean;
+}
+
+void text_heading(struct text *t, const char *fmt, ...)
+{
+	_cleanup_free_ char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	s = prose(t, fmt, ap);
+	va_end(ap);
+	fprintf(t->out, "\n%s%s%s\n", t->bold, s, t->off);
+}
+
+void text_para(struct text *t, int indent, int hang, const char *fmt, ...)
+{
+	_cleanup_free_ char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	s = prose(t, fmt, ap);
+	va_end(ap);
+	put_blanks(t->out, indent);
+	wrap(t, indent, hang, s);
+}
+
+void text_item(struct text *t, int indent, int hang, const char *style, const char *label, const char *fmt, ...)
+{
+	int col = indent + (int)display_width(label);
+	_cleanup_free_ char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	s = prose(t, fmt, ap);
+	va_end(ap);
+	put_blanks(t->out, indent);
+	fprintf(t->out, "%s%s%s", style, label, *style ? t->off : "");
+	put_blanks(t->out, MAX(hang - col, 1));
+	wrap(t, MAX(hang, col + 1), hang, s);
+}
+
+void text_verbatim(struct text *t, int indent, const char *prefix, const char *s)
+{
+	_cleanup_free_ char *clean = escape_terminal(s, strlen(s));
+
+	put_blanks(t->out, indent);
+	fprintf(t->out, "%s%s\n", prefix, clean);
+}
+
+void text_table(struct text *t, struct table *table, int indent)
+{
+	table_print(table, t->out, indent, t->width, t->dim, t->off);
+}
+
+void text_join(char **to, const char *sep, const char *fmt, ...)
+{
+	char *more, *both;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&more, fmt, ap) < 0)
+		more = xstrdup("");
+	va_end(ap);
+	if (!*to) {
+		*to = more;
+		return;
+	}
+	both = xasprintf("%s%s%s", *to, sep, more);
+	free(more);
+	free(*to);
+	*to = both;
+}
+
+static struct json_object *find_vm(struct text *t, int64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(t->vms); i++)
+		if (js_int(json_object_array_get_idx(t->vms, i), "id") == id)
+			return json_object_array_get_idx(t->vms, i);
+	return NULL;
+}
+
+static struct json_object *find_vcpu(struct text *t, int64_t id)
+{
+	size_t i, j;
+
+	for (i = 0; i < json_object_array_length(t->vms); i++) {
+		struct json_object *vm = json_object_array_get_idx(t->vms, i);
+
+		for (j = 0; j < js_len(vm, "vcpus"); j++)
+			if (js_int(js_at(vm, "vcpus", j), "id") == id)
+				return js_at(vm, "vcpus", j);
+	}
+	return NULL;
+}
+
+static int name_bytes(const char *s)
+{
+	return (int)display_cut(s, NAME_MAX_COLS);
+}
+
+char *text_vm(struct text *t, int64_t vm)
+{
+	struct json_object *o = find_vm(t, vm);
+	const char *name = js_str(o, "name");
+	char *s = NULL;
+
+	if (*name)
+		text_join(&s, "", "%.*s", name_bytes(name), name);
+	if (js_int(o, "tgid") > 0)
+		text_join(&s, ", ", "tgid %" PRId64, js_int(o, "tgid"));
+	if (s) {
+		char *whole = xasprintf("VM %" PRId64 " (%s)", vm, s);
+
+		free(s);
+		return whole;
+	}
+	return xasprintf("VM %" PRId64, vm);
+}
+
+char *text_vcpu(struct text *t, int64_t vcpu)
+{
+	struct json_object *o = find_vcpu(t, vcpu);
+
+	if (js_has(o, "vcpu"))
+		return xasprintf("vCPU %" PRId64, js_int(o, "vcpu"));
+	if (js_has(o, "tid"))
+		return xasprintf("the vCPU of thread %" PRId64, js_int(o, "tid"));
+	return xasprintf("vCPU #%" PRId64, vcpu);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm)
+{
+	size_t n = ids && json_object_is_type(ids, json_type_array) ? json_object_array_length(ids) : 0, known = 0, i, k;
+	_cleanup_free_ int64_t *numbers = xcalloc(n + 1, sizeof(*numbers));
+	char *s = NULL, *whole;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *o = find_vcpu(t, json_object_get_int64(json_object_array_get_idx(ids, i)));
+
+		if (js_has(o, "vcpu"))
+			numbers[known++] = js_int(o, "vcpu");
+	}
+	if (!known)
+		return NULL;
+	if (known > 2 && known == js_len(find_vm(t, vm), "vcpus"))
+		return xasprintf("all %zu vCPUs", known);
+	qsort(numbers, known, sizeof(*numbers), by_number);
+	for (i = 0; i < known; i = k) {
+		for (k = i + 1; k < known && numbers[k] <= numbers[k - 1] + 1; k++)
+			;
+		if (numbers[k - 1] > numbers[i] + 1)
+			text_join(&s, ", ", "%" PRId64 "-%" PRId64, numbers[i], numbers[k - 1]);
+		else
+			for (; i < k; i++)
+				if (!i || numbers[i] != numbers[i - 1])
+					text_join(&s, ", ", "%" PRId64, numbers[i]);
+	}
+	whole = xasprintf("vCPU%s %s", known > 1 ? "s" : "", s);
+	free(s);
+	return whole;
+}
+
+const char *text_source(struct text *t, int64_t source)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(t->sources); i++) {
+		struct json_object *o = json_object_array_get_idx(t->sources, i);
+
+		if (js_int(o, "id") == source)
+			return js_str(o, "path");
+	}
+	return "";
+}
+
+char *text_task(const char *task, struct json_object *o, const char *tid_key)
+{
+	if (!*task && !js_has(o, tid_key))
+		return xstrdup("?");
+	if (!js_has(o, tid_key))
+		return xasprintf("%.*s", name_bytes(task), task);
+	return xasprintf("%.*s:%" PRId64, name_bytes(task), task, js_int(o, tid_key));
+}
+
+char *text_cites(struct json_object *array, size_t max)
+{
+	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
+	char time[HUMAN_MAX], *s = NULL;
+	const char *last = NULL;
+
+	for (i = 0; i < n && i < max; i++) {
+		struct json_object *c = json_object_array_get_idx(array, i);
+		const char *member = js_str(c, "member");
+		bool same = last && !strcmp(last, member);
+
+		if (js_has(c, "line"))
+			text_join(&s, ", ", "%s:%" PRId64, same ? "" : member, js_int(c, "line"));
+		else if (js_has(c, "offset"))
+			text_join(&s, ", ", "%s@%" PRId64, same ? "" : member, js_int(c, "offset"));
+		else if (!same)
+			text_join(&s, ", ", "%s", member);
+		else
+			continue;
+		last = member;
+		if (js_has(c, "time_ns"))
+			text_join(&s, "", " (%s)", human_time(time, js_int(c, "time_ns")));
+	}
+	if (s && n > max)
+		text_join(&s, "", " and %zu more", n - max);
+	return s;
+}
+
+static struct error *text_prepare(struct text *t)
+{
+	size_t i;
+
+	TRY(model_array(t->ctx, MODEL_VMS, NULL, NULL, &t->vms));
+	TRY(model_array(t->ctx, MODEL_SOURCES, NULL, NULL, &t->sources));
+	for (i = 0; i < json_object_array_length(t->sources); i++)
+		t->recordings += js_int(json_object_array_get_idx(t->sources, i), "events") > 0;
+	return NULL;
+}
+
+static struct error *text_render(struct report_ctx *ctx)
+{
+	struct text t = {
+		.ctx = ctx, .out = ctx->out, .width = ctx->width, .prose = MIN(ctx->width, PROSE_MAX), .verbose = ctx->opt->verbose > 0,
+		.bold = "", .dim = "", .red = "", .yellow = "", .cyan = "", .green = "", .off = "",
+	};
+	struct error *err = NULL;
+	size_t i;
+
+	if (ctx->color) {
+		t.bold = "\033[1m";
+		t.dim = "\033[2m";
+		t.red = "\033[1;31m";
+		t.yellow = "\033[1;33m";
+		t.cyan = "\033[1;36m";
+		t.green = "\033[32m";
+		t.off = "\033[0m";
+	}
+	for (i = 0; i < ARRAY_SIZE(text_views); i++)
+		if (!strcmp(text_views[i].name, ctx->view))
+			break;
+	if (i == ARRAY_SIZE(text_views))
+		return error_new(ERR_USAGE, "format text has no view for '%s'", ctx->view);
+	if (strcmp(ctx->view, "query"))
+		err = text_prepare(&t);
+	if (!err)
+		err = text_views[i].render(&t);
+	json_object_put(t.vms);
+	json_object_put(t.sources);
+	return err;
+}
+
+static const struct report text_report = {
+	.format = "text",
+	.ending = ".txt",
+	.render = text_render,
+};
+REGISTER(reports, &text_report);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text.h - the text report's parts: what lays out lines, and one function a view (text_*.c).
+ *
+ * Every string that came from a case goes through text_para(), text_item() or a table cell, which escape it.
+ */
+#ifndef KM_TEXT_H
+#define KM_TEXT_H
+
+#include "human.h"
+#include "model.h"
+#include "table.h"
+
+struct text {
+	struct report_ctx *ctx;
+	FILE		*out;
+	int		width;		/* of tables */
+	int		prose;		/* of running text: wide lines are hard to read */
+	bool		verbose;
+	const char	*bold, *dim, *red, *yellow, *cyan, *green, *off;
+	struct json_object *vms, *sources;	/* for names */
+	int		recordings;	/* sources with events */
+};
+
+/* A view of the text report; text_views in text.c lists them. */
+struct text_view {
+	const char	*name;
+	struct error	*(*render)(struct text *t);
+};
+
+struct error *text_analyze(struct text *t);
+struct error *text_info(struct text *t);
+struct error *text_exits(struct text *t);
+struct error *text_latency(struct text *t);
+struct error *text_stalls(struct text *t);
+struct error *text_chain(struct text *t);
+struct error *text_query(struct text *t);
+
+/* Parts of `analyze` */
+struct error *text_verdicts(struct text *t);
+struct error *text_case(struct text *t);
+/* text_members_trouble() - one line for each member that was not wholly read. */
+struct error *text_members_trouble(struct text *t);
+/* text_not_seen() - losses, and what the recordings could not show. */
+struct error *text_not_seen(struct text *t);
+/* text_sources() - one row a recording, and how many other files gave facts. */
+struct error *text_sources(struct text *t);
+/* text_exit_table() - at most @max rows for @event (0: all); *@rows (may be NULL) is their number. */
+struct error *text_exit_table(struct text *t, const char *event, const char *by, size_t max, int indent);
+/* text_stall() - one stall: a head line and its links as a tree, at most @max_links lines (0: all). */
+void text_stall(struct text *t, struct json_object *stall, size_t max_links);
+struct error *text_patterns(struct text *t, size_t max);
+
+/* text_heading() - a blank line and the heading. */
+void text_heading(struct text *t, const char *fmt, ...) __printf_like(2, 3);
+/* text_para() - a wrapped paragraph; @indent columns before the first line, @hang before the others. */
+void text_para(struct text *t, int indent, int hang, const char *fmt, ...) __printf_like(4, 5);
+/* text_item() - a paragraph with a label in front, in @style; the text stands @hang columns from the left, on all lines. */
+void text_item(struct text *t, int indent, int hang, const char *style, const char *label, const char *fmt, ...) __printf_like(6, 7);
+/* text_verbatim() - one line as it is (a command to be copied), escaped but not wrapped. */
+void text_verbatim(struct text *t, int indent, const char *prefix, const char *s);
+/* text_table() - print with the report's width and style. */
+void text_table(struct text *t, struct table *table, int indent);
+
+/* Names; all malloc'd. */
+char *text_vm(struct text *t, int64_t vm);			/* "VM 1 (qemu-system-x86, tgid 159)" */
+char *text_vcpu(struct text *t, int64_t vcpu);			/* "vCPU 0", "vCPU of tid 162" where its number is unknown */
+char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm);	/* "vCPUs 0-3 and 7" */
+const char *text_source(struct text *t, int64_t source);	/* path */
+/* text_task() - "comm:tid", ":tid" or "?" ; a long comm is cut. */
+char *text_task(const char *task, struct json_object *o, const char *tid_key);
+/* text_cites() - "trace.txt:12 (21.593569 s), :15 (...)", at most @max, or NULL where there is none. */
+char *text_cites(struct json_object *array, size_t max);
+/* text_join() - append to a malloc'd string (NULL at first) with @sep between. */
+void text_join(char **to, const char *sep, const char *fmt, ...) __printf_like(3, 4);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* text_stall.c - stalls, their causal chains as trees, and patterns. */
+#include "text.h"
+
+#include "escape.h"
+
+#define STALLS_LISTED	30
+#define PATTERNS_LISTED	20
+
+/* What a link of each kind says, with the task and with `what`. Contract: design §9, link kinds. */
+static const struct {
+	const char	*kind;
+	const char	*words;
+	const char	*before_task;	/* words before the task's name; NULL: the task is the one stalled and not named again */
+} kinds[] = {
+	{ "running", "running", "by" },
+	{ "host", "in the host kernel", "in" },
+	{ "vmm", "in the VMM", "in" },
+	{ "runnable", "runnable, waiting for a CPU", "behind" },
+	{ "preempted", "preempted", "by" },
+	{ "throttled", "throttled by its CPU quota", NULL },
+	{ "blocked", "blocked", "until woken by" },
+	{ "irq", "an interrupt", "on top of" },
+	{ "timer", "a timer", NULL },
+	{ "retry-loop", "the same exit again and again", NULL },
+	{ "folded", "summed up", NULL },
+	{ "unknown", "can't be told", NULL },
+	{ "lost", "events were lost", NULL },
+};
+
+/* kind, who and what as one phrase */
+static char *phrase(struct json_object *link, int64_t own_tid)
+{
+	const char *kind = js_str(link, "kind"), *what = js_str(link, "what");
+	_cleanup_free_ char *task = text_task(js_str(link, "task"), link, "tid");
+	bool other = js_has(link, "task") && js_int(link, "tid") != own_tid;
+	char *s = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds) && strcmp(kinds[i].kind, kind); i++)
+		;
+	if (i == ARRAY_SIZE(kinds))
+		text_join(&s, "", "%s", kind);
+	else
+		text_join(&s, "", "%s", kinds[i].words);
+	if (other)
+		text_join(&s, " ", "%s %s", i < ARRAY_SIZE(kinds) && kinds[i].before_task ? kinds[i].before_task : "of", task);
+	if (*what)
+		text_join(&s, ": ", "%s", what);
+	if (js_int(link, "inferred"))
+		text_join(&s, " ", "(inferred)");
+	return s;
+}
+
+static void put_links(struct text *t, struct json_object *stall, size_t max)
+{
+	static const struct table_column columns[] = {
+		{ "share", TABLE_RIGHT }, { "time", TABLE_RIGHT }, { "what filled it", TABLE_CUT },
+		{ "CPU", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL }, { "evidence", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
+	};
+	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
+	int64_t whole = js_int(stall, "duration_ns"), own = js_int(stall, "tid"), hidden_ns = 0;
+	size_t n = js_len(stall, "links"), i, hidden = 0;
+	char share[HUMAN_MAX], time[HUMAN_MAX];
+
+	for (i = 0; i < n; i++) {
+		struct json_object *link = js_at(stall, "links", i);
+		_cleanup_free_ char *says = NULL, *cites = NULL;
+		int64_t depth = js_int(link, "depth");
+
+		/* short ones, and all beyond the limit, are counted only */
+		if (max && (table_rows(table) >= max || js_int(link, "duration_ns") < whole / 100)) {
+			hidden++;
+			hidden_ns += depth ? 0 : js_int(link, "duration_ns");
+			continue;
+		}
+		says = phrase(link, own);
+		cites = text_cites(js_get(link, "cites"), t->verbose ? 4 : 1);
+		table_cell(table, human_share(share, js_int(link, "duration_ns"), whole));
+		table_cell(table, human_ns(time, js_int(link, "duration_ns")));
+		table_cellf(table, "%*s%s", (int)MIN(depth, (int64_t)20) * 2, "", says);
+		if (js_has(link, "cpu"))
+			table_cellf(table, "%" PRId64, js_int(link, "cpu"));
+		else
+			table_cell(table, "");
+		table_cell(table, cites);
+	}
+	if (table_rows(table))
+		text_table(t, table, 4);
+	if (hidden)
+		text_para(t, 4, 4, "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64 "` shows all)", hidden, hidden == 1 ? "" : "s",
+			  hidden_ns ? ", " : "", hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
+}
+
+/* Words for the stall's kind, as the JSON contract lists them. */
+static const char *kind_words(const char *kind)
+{
+	static const char *const words[][2] = {
+		{ "exit", "a long exit" }, { "vmm", "held up in the VMM" }, { "runq", "runnable, but not on a CPU" },
+		{ "blocked", "blocked in the host" }, { "late-wake", "woken late" }, { "retry-loop", "the same fault again and again" },
+		{ "exit-storm", "a storm of exits" }, { "operation", "a long operation" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(words[i][0], kind))
+			return words[i][1];
+	return kind;
+}
+
+void text_stall(struct text *t, struct json_object *stall, size_t max_links)
+{
+	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"), *vcpu = NULL, *cites = NULL;
+	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
+	char length[HUMAN_MAX], start[HUMAN_MAX];
+
+	if (js_has(stall, "vcpu")) {
+		vcpu = text_vcpu(t, js_int(stall, "vcpu"));
+		text_join(&who, "", "%s of VM %" PRId64 " (%s)", vcpu, js_int(stall, "vm"), task);
+	} else {
+		text_join(&who, "", "%s", task);
+	}
+	text_item(t, 2, 7, t->bold, label, "%s%s%s from %s: %s, %s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
+		  t->recordings > 1 ? ", " : "", t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "",
+		  human_time(start, js_int(stall, "start_ns")), who, kind_words(js_str(stall, "kind")),
+		  *js_str(stall, "what") ? ": " : "", js_str(stall, "what"), js_int(stall, "partial") ? " (its far part is summed up)" : "");
+	if (*js_str(stall, "cause"))
+		text_para(t, 7, 9, "because: %s", js_str(stall, "cause"));
+	cites = text_cites(js_get(stall, "cites"), 2);
+	if (cites)
+		text_para(t, 7, 9, "[%s]", cites);
+	put_links(t, stall, max_links);
+}
+
+struct error *text_patterns(struct text *t, size_t max)
+{
+	static const struct table_column columns[] = {
+		{ "in all", TABLE_RIGHT }, { "stalls", TABLE_RIGHT }, { "longest", TABLE_RIGHT }, { "e.g.", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "what happened", TABLE_CUT },
+	};
+	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
+	_cleanup_json_ struct json_object *rows = NULL;
+	char buf[HUMAN_MAX];
+	size_t i, n;
+
+	TRY(model_array(t->ctx, MODEL_PATTERNS, NULL, NULL, &rows));
+	n = json_object_array_length(rows);
+	if (!n)
+		return NULL;
+	text_heading(t, "Stalls of one kind, by their whole time");
+	for (i = 0; i < n && (!max || i < max); i++) {
+		struct json_object *r = json_object_array_get_idx(rows, i);
+
+		table_cell(table, human_ns(buf, js_int(r, "total_ns")));
+		table_cell(table, human_count(buf, js_int(r, "count")));
+		table_cell(table, human_ns(buf, js_int(r, "worst_ns")));
+		if (js_has(r, "worst_stall"))
+			table_cellf(table, "#%" PRId64, js_int(r, "worst_stall"));
+		else
+			table_cell(table, "");
+		table_cell(table, js_str(r, "shape"));
+	}
+	text_table(t, table, 2);
+	if (i < n)
+		text_para(t, 2, 2, "and %zu more kinds (`kvmortem stalls -v`)", n - i);
+	return NULL;
+}
+
+static void put_stall_row(struct text *t, struct table *table, struct json_object *s)
+{
+	_cleanup_free_ char *task = text_task(js_str(s, "task"), s, "tid");
+	char buf[HUMAN_MAX];
+
+	table_cellf(table, "#%" PRId64, js_int(s, "id"));
+	table_cell(table, human_ns(buf, js_int(s, "duration_ns")));
+	table_cell(table, human_time(buf, js_int(s, "start_ns")));
+	if (js_has(s, "vm"))
+		table_cellf(table, "%" PRId64, js_int(s, "vm"));
+	else
+		table_cell(table, "");
+	table_cell(table, task);
+	table_cell(table, js_str(s, "kind"));
+	table_cellf(table, "%s%s%s", js_str(s, "what"), *js_str(s, "what") && *js_str(s, "cause") ? "; " : "", js_str(s, "cause"));
+	table_cell(table, t->recordings > 1 ? text_source(t, js_int(s, "source")) : "");
+}
+
+struct error *text_stalls(struct text *t)
+{
+	static const struct table_column columns[] = {
+		{ "stall", TABLE_RIGHT }, { "length", TABLE_RIGHT }, { "from", TABLE_RIGHT }, { "VM", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "task", TABLE_CUT }, { "kind", TABLE_LEFT }, { "what", TABLE_CUT | TABLE_HIDE_EMPTY },
+		{ "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
+	};
+	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
+	_cleanup_json_ struct json_object *stalls = NULL, *totals = NULL;
+	char max[16], count[HUMAN_MAX], listed[HUMAN_MAX];
+	struct json_object *sum;
+	size_t i, n;
+
+	snprintf(max, sizeof(max), "%d", STALLS_LISTED);
+	TRY(model_array(t->ctx, MODEL_STALLS, t->verbose ? NULL : max, NULL, &stalls));
+	TRY(model_array(t->ctx, MODEL_TOTALS, NULL, NULL, &totals));
+	sum = json_object_array_get_idx(totals, 0);
+	n = json_object_array_length(stalls);
+	if (!n) {
+		text_para(t, 0, 0, "No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
+		return text_not_seen(t);
+	}
+	for (i = 0; i < n; i++)
+		put_stall_row(t, table, json_object_array_get_idx(stalls, i));
+	text_table(t, table, 0);
+	if (js_int(sum, "stalls") > (int64_t)n)
+		text_para(t, 0, 0, "%s stalls in all, %s of them stored; `kvmortem chain --stall N` shows one in full%s.",
+			  human_count(count, js_int(sum, "stalls")), human_count(listed, js_int(sum, "stalls_listed")),
+			  js_int(sum, "stalls_listed") > (int64_t)n ? ", -v lists all stored" : "");
+	return text_patterns(t, t->verbose ? 0 : PATTERNS_LISTED);
+}
+
+static void put_slice(struct text *t, struct json_object *s)
+{
+	static const char *const keys[][2] = {
+		{ "guest_ns", "in the guest" }, { "host_ns", "handling exits in the host kernel" }, { "vmm_ns", "in the VMM" },
+		{ "halted_ns", "halted by the guest" }, { "waiting_ns", "waiting for a CPU" }, { "blocked_ns", "blocked" },
+		{ "unknown_ns", "unknown" }, { "lost_ns", "lost with lost events" },
+	};
+	_cleanup_free_ char *line = NULL, *vcpu = text_vcpu(t, js_int(s, "vcpu"));
+	char start[HUMAN_MAX], length[HUMAN_MAX], share[HUMAN_MAX];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (js_int(s, keys[i][0]) > 0)
+			text_join(&line, ", ", "%s %s", human_share(share, js_int(s, keys[i][0]), js_int(s, "duration_ns")), keys[i][1]);
+	if (line)
+		text_para(t, 2, 4, "%s of VM %" PRId64 " in the %s from %s: %s", vcpu, js_int(s, "vm"),
+			  human_ns(length, js_int(s, "duration_ns")), human_time(start, js_int(s, "start_ns")), line);
+}
+
+struct error *text_chain(struct text *t)
+{
+	_cleanup_json_ struct json_object *stalls = NULL, *slices = NULL;
+	size_t i;
+
+	TRY(model_pick_stalls(t->ctx, &stalls, &slices));
+	for (i = 0; i < json_object_array_length(stalls); i++)
+		text_stall(t, json_object_array_get_idx(stalls, i), 0);
+	if (i)
+		return NULL;
+	if (!slices) {
+		text_para(t, 0, 0, "No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
+		return NULL;
+	}
+	if (!json_object_array_length(slices)) {
+		text_para(t, 0, 0, "No stall at that time, and no vCPU was seen then.");
+		return NULL;
+	}
+	text_para(t, 0, 0, "No stall at that time. What the vCPUs did then:");
+	for (i = 0; i < json_object_array_length(slices); i++)
+		put_slice(t, json_object_array_get_idx(slices, i));
+	return NULL;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * text_verdict.c - the first part of `analyze`: which known bug this is, what in the evidence says so, and what to do.
+ *
+ * Matches and likely ones are told in full, possible ones as far as they go, the rest as one line of reason each.
+ */
+#include "text.h"
+
+#include "escape.h"
+
+#define LABEL		2	/* columns before a label */
+#define BODY		13	/* columns before what a label is for */
+#define CITES_SHOWN	3
+#define ROWS_SHOWN	3
+#define POSSIBLE_SHOWN	3
+#define RULED_OUT_SHOWN	5
+#define MECHANISM_BYTES	420
+
+struct tally {
+	struct json_object *all;	/* array of verdicts */
+	size_t		full, possible, open, ruled_out, checked;
+};
+
+static bool is_verdict(struct json_object *v, const char *word)
+{
+	return !strcmp(js_str(v, "verdict"), word);
+}
+
+static bool is_outcome(struct json_object *e, const char *role, const char *outcome)
+{
+	return !strcmp(js_str(e, "role"), role) && !strcmp(js_str(e, "outcome"), outcome);
+}
+
+/* Has @v evidence of @role that is shown with a sentence? */
+static bool any_shown(struct json_object *v, const char *role)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(v, "evidence"); i++) {
+		struct json_object *e = js_at(v, "evidence", i);
+
+		if (is_outcome(e, role, "shown") && js_len(e, "rows"))
+			return true;
+	}
+	return false;
+}
+
+static char *span(struct json_object *o)
+{
+	char from[HUMAN_MAX], to[HUMAN_MAX], length[HUMAN_MAX];
+	int64_t start = js_int(o, "from_ns"), end = js_int(o, "to_ns");
+
+	if (!js_has(o, "from_ns"))
+		return NULL;
+	if (!js_has(o, "to_ns") || end <= start)
+		return xasprintf("at %s", human_time(from, start));
+	return xasprintf("from %s to %s (%s)", human_time(from, start), human_time(to, end), human_ns(length, end - start));
+}
+
+static void put_subject(struct text *t, struct json_object *v)
+{
+	struct json_object *subject = js_get(v, "subject");
+	_cleanup_free_ char *line = NULL, *vm = NULL, *vcpus = NULL, *when = span(subject);
+
+	if (js_has(subject, "vm")) {
+		vm = text_vm(t, js_int(subject, "vm"));
+		vcpus = text_vcpus(t, js_get(subject, "vcpus"), js_int(subject, "vm"));
+		text_join(&line, "", "%s", vm);
+		if (vcpus)
+			text_join(&line, ", ", "%s", vcpus);
+	} else {
+		text_join(&line, "", "the host");
+	}
+	if (when)
+		text_join(&line, ", ", "%s", when);
+	if (js_has(subject, "source") && json_object_array_length(t->sources) > 1 && *text_source(t, js_int(subject, "source")))
+		text_join(&line, " ", "of %s", text_source(t, js_int(subject, "source")));
+	text_item(t, LABEL, BODY, t->dim, "Where", "%s", line);
+}
+
+/* The cited text of the first citation, on one line: the evidence itself. */
+static void put_quote(struct text *t, struct json_object *row)
+{
+	struct json_object *c = js_at(row, "cites", 0);
+	const char *s = js_str(c, "text");
+	_cleanup_free_ char *clean = NULL;
+	size_t room = (size_t)(t->width > BODY + 4 ? t->width - BODY - 4 : 1), cut;
+
+	if (!*s)
+		return;
+	clean = escape_prose(s);
+	cut = display_cut(clean, room);
+	if (clean[cut])
+		cut = display_cut(clean, room - 1);
+	fprintf(t->out, "%*s%s| %.*s%s%s\n", BODY, "", t->dim, (int)cut, clean, clean[cut] ? "…" : "", t->off);
+}
+
+static void put_evidence_row(struct text *t, const char *label, const char *style, struct json_object *row, bool quote)
+{
+	_cleanup_free_ char *cites = text_cites(js_get(row, "cites"), t->verbose ? SIZE_MAX : CITES_SHOWN);
+
+	text_item(t, LABEL, BODY, style, label, "%s", js_str(row, "says"));
+	if (cites)
+		text_para(t, BODY, BODY + 2, "[%s]", cites);
+	if (cites && quote)
+		put_quote(t, row);
+}
+
+static void put_evidence(struct text *t, struct json_object *v, const char *role, const char *style, bool quote)
+{
+	size_t i, k;
+
+	for (i = 0; i < js_len(v, "evidence"); i++) {
+		struct json_object *e = js_at(v, "evidence", i);
+		size_t n = js_len(e, "rows"), shown = t->verbose ? n : MIN(n, (size_t)ROWS_SHOWN);
+		const char *strength = js_str(e, "strength");
+
+		if (!is_outcome(e, role, "shown"))
+			continue;
+		for (k = 0; k < shown; k++)
+			put_evidence_row(t, k ? "" : *strength ? strength : role, style, js_at(e, "rows", k),
+					 t->verbose || (quote && !k && !strcmp(strength, "decisive")));
+		if (n > shown)
+			text_para(t, BODY, BODY, "and %zu more such rows (-v shows all)", n - shown);
+	}
+}
+
+static void put_list(struct text *t, struct json_object *v, const char *key, const char *label)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(v, key); i++) {
+		struct json_object *o = js_at(v, key, i);
+
+		text_item(t, LABEL, BODY, t->dim, i ? "" : label, "%s", json_object_get_string(o) ? json_object_get_string(o) : "");
+	}
+}
+
+static void put_commands(struct text *t, struct json_object *v)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(v, "record_next"); i++) {
+		struct json_object *o = js_at(v, "record_next", i);
+
+		if (!i)
+			fprintf(t->out, "%*s%sRecord%s\n", LABEL, "", t->dim, t->off);
+		text_verbatim(t, LABEL + 2, "", json_object_get_string(o) ? json_object_get_string(o) : "");
+	}
+}
+
+/* The first sentences of the mechanism; all of it with -v. */
+static void put_mechanism(struct text *t, struct json_object *v)
+{
+	_cleanup_free_ char *flat = escape_prose(js_str(v, "mechanism"));
+	size_t end = 0, i;
+
+	if (!*flat)
+		return;
+	if (t->verbose || strlen(flat) <= MECHANISM_BYTES) {
+		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%s", flat);
+		return;
+	}
+	for (i = 0; i < MECHANISM_BYTES; i++)
+		if (flat[i] == '.' && flat[i + 1] == ' ')
+			end = i + 1;
+	if (end)
+		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%.*s (-v shows all)", (int)end, flat);
+}
+
+static void put_title(struct text *t, struct json_object *v)
+{
+	const char *style = is_verdict(v, "match") ? t->red : is_verdict(v, "likely") ? t->yellow : t->cyan;
+	_cleanup_free_ char *word = xstrdup(js_str(v, "verdict")), *label = NULL;
+	char *p;
+
+	for (p = word; *p; p++)
+		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	label = xasprintf("%s:", word);
+	text_item(t, 0, (int)strlen(label) + 1, style, label, "%s", js_str(v, "title"));
+	text_item(t, LABEL, BODY, t->dim, "Signature", "%s", js_str(v, "id"));
+}
+
+static void put_full(struct text *t, struct json_object *v)
+{
+	put_title(t, v);
+	put_subject(t, v);
+	if (*js_str(v, "because"))
+		text_item(t, LABEL, BODY, t->dim, "Because", "%s", js_str(v, "because"));
+	if (*js_str(v, "contradiction"))
+		text_item(t, LABEL, BODY, t->red, "But", "%s", js_str(v, "contradiction"));
+	put_mechanism(t, v);
+	fputc('\n', t->out);
+	put_evidence(t, v, "for", t->bold, true);
+	put_evidence(t, v, "precondition", t->dim, false);
+	if (any_shown(v, "against")) {
+		text_para(t, LABEL, LABEL, "Against it:");
+		put_evidence(t, v, "against", t->yellow, false);
+	}
+	fputc('\n', t->out);
+	if (*js_str(v, "workaround"))
+		text_item(t, LABEL, BODY, t->green, "Do now", "%s", js_str(v, "workaround"));
+	put_list(t, v, "fixed_by", "Fixed by");
+	if (!is_verdict(v, "match") || t->verbose) {
+		put_list(t, v, "missing", "Not seen");
+		put_commands(t, v);
+	}
+}
+
+static void put_possible(struct text *t, struct json_object *v)
+{
+	put_title(t, v);
+	put_subject(t, v);
+	if (*js_str(v, "because"))
+		text_item(t, LABEL, BODY, t->dim, "Because", "%s", js_str(v, "because"));
+	if (*js_str(v, "contradiction"))
+		text_item(t, LABEL, BODY, t->red, "But", "%s", js_str(v, "contradiction"));
+	put_evidence(t, v, "for", t->bold, false);
+	put_evidence(t, v, "against", t->yellow, false);
+	put_list(t, v, "missing", "Not seen");
+	put_commands(t, v);
+}
+
+static void put_reason(struct text *t, struct json_object *v)
+{
+	text_item(t, LABEL, LABEL + 2, t->bold, js_str(v, "id"), "%s", js_str(v, "because"));
+}
+
+static bool seen_before(struct json_object *all, size_t i)
+{
+	const char *id = js_str(json_object_array_get_idx(all, i), "id");
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (!strcmp(js_str(json_object_array_get_idx(all, k), "id"), id))
+			return true;
+	return false;
+}
+
+static void count(struct tally *y)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(y->all); i++) {
+		struct json_object *v = json_object_array_get_idx(y->all, i);
+
+		y->checked += !seen_before(y->all, i);
+		y->full += is_verdict(v, "match") || is_verdict(v, "likely");
+		y->possible += is_verdict(v, "possible");
+		y->open += is_verdict(v, "cannot-tell");
+		y->ruled_out += is_verdict(v, "ruled-out");
+	}
+}
+
+/* Verdicts of one word, in full or short; those beyond @max as one line each. */
+static void put_kind(struct text *t, struct json_object *all, const char *word, void (*put)(struct text *, struct json_object *),
+		     size_t max)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < json_object_array_length(all); i++) {
+		struct json_object *v = json_object_array_get_idx(all, i);
+
+		if (!is_verdict(v, word))
+			continue;
+		if (n++ >= max && !t->verbose)
+			continue;
+		fputc('\n', t->out);
+		put(t, v);
+	}
+	if (n > max && !t->verbose)
+		text_para(t, LABEL, LABEL, "and %zu more that are %s (-v shows all)", n - max, word);
+}
+
+/* What was looked at and is not it: only where something of it was there, unless -v asks for all. */
+static void put_look_alikes(struct text *t, struct tally *y)
+{
+	size_t i, n = 0, shown = 0;
+
+	for (i = 0; i < json_object_array_length(y->all); i++) {
+		struct json_object *v = json_object_array_get_idx(y->all, i);
+
+		if (!is_verdict(v, "ruled-out") || (!t->verbose && !any_shown(v, "for") && !any_shown(v, "against")))
+			continue;
+		if (!n++)
+			text_heading(t, "Looks like it, but ruled out");
+		if (shown < RULED_OUT_SHOWN || t->verbose) {
+			put_reason(t, v);
+			shown++;
+		}
+	}
+	if (n > shown)
+		text_para(t, LABEL, LABEL, "and %zu more (-v shows all)", n - shown);
+}
+
+static void put_open(struct text *t, struct tally *y)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < json_object_array_length(y->all); i++) {
+		struct json_object *v = json_object_array_get_idx(y->all, i);
+
+		if (!is_verdict(v, "cannot-tell") || (!t->verbose && !any_shown(v, "for")))
+			continue;
+		if (!n++)
+			text_heading(t, "Can't be told from this input");
+		put_reason(t, v);
+		put_evidence(t, v, "for", t->bold, false);
+		put_list(t, v, "missing", "Not seen");
+		put_commands(t, v);
+	}
+}
+
+struct error *text_verdicts(struct text *t)
+{
+	struct tally y = { 0 };
+
+	TRY(model_array(t->ctx, MODEL_VERDICTS, NULL, NULL, &y.all));
+	count(&y);
+	if (!y.full && y.possible)
+		text_item(t, 0, 0, t->bold, "No known bug is shown,", "but %zu %s possible (%zu signatures checked).", y.possible,
+			  y.possible == 1 ? "is" : "are", y.checked);
+	else if (!y.full && y.checked)
+		text_item(t, 0, 0, t->bold, "No known bug matches.", "%zu signatures were checked, %zu of them ruled out, %zu can't be told from this "
+			  "input.", y.checked, y.ruled_out, y.open);
+	put_kind(t, y.all, "match", put_full, SIZE_MAX);
+	put_kind(t, y.all, "likely", put_full, SIZE_MAX);
+	put_kind(t, y.all, "possible", put_possible, POSSIBLE_SHOWN);
+	put_open(t, &y);
+	put_look_alikes(t, &y);
+	json_object_put(y.all);
+	return NULL;
+}
