@@ -45,12 +45,12 @@ struct exit_reason {
 	enum exit_class	class;
 };
 
-enum field_type { FIELD_INT, FIELD_UINT, FIELD_HEX, FIELD_STR };
+enum field_type { FIELD_INT, FIELD_UINT, FIELD_HEX, FIELD_STR, FIELD_ARRAY };
 struct field_value {
 	enum field_type	type;
 	int64_t		i;
 	uint64_t	u;
-	const char	*s;	/* FIELD_STR: @len bytes, not necessarily NUL-terminated */
+	const char	*s;	/* FIELD_STR: @len bytes, not necessarily NUL-terminated; FIELD_ARRAY: @len bytes of integers, @u bytes each, signed when @i */
 	size_t		len;
 };
 
