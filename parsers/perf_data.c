@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf_data.c - the parser of perf.data files (file mode): header, features, then one walk over the records.
+ * The parts are described in perf_file.h.
+ */
+#include "perf_file.h"
+
+static int sniff(const struct sniff *s)
+{
+	if (s->len < 8)
+		return 0;
+	return !memcmp(s->head, "PERFILE2", 8) || !memcmp(s->head, "2ELIFREP", 8) || !memcmp(s->head, "PERFFILE", 8) ? 100 : 0;
+}
+
+/* The data section as far as the file has it. */
+static void data_bounds(struct perf_file *pf, uint64_t *start, uint64_t *end)
+{
+	const struct perf_section *d = &pf->data_sec;
+
+	*start = d->off;
+	if (!d->size) {
+		pf->killed = true;
+		*end = pf->size;
+		parse_remark(pf->ctx, true, "the recorder was killed before it wrote the data's size and the event formats "
+			     "(header: data size 0): samples are read to the end of the file");
+	} else if (d->size > pf->size - d->off) {
+		*end = pf->size;
+		pf->killed = true;	/* what should follow the data is missing too */
+		parse_remark(pf->ctx, true, "cut at byte %" PRIu64 ": the header says that events reach to byte %" PRIu64
+			     ", feature sections (host, event formats) are missing", pf->size, d->off + d->size);
+	} else {
+		*end = d->off + d->size;
+	}
+}
+
+/* Name of the clock that times were taken from (perf record -k). */
+static const char *clock_name(const struct perf_file *pf)
+{
+	size_t i;
+
+	for (i = 0; i < pf->n_attrs; i++) {
+		if (!(pf->attrs[i].flags & PA_USE_CLOCKID))
+			continue;
+		switch (pf->attrs[i].clockid) {
+		case 0:
+			return "wall";
+		case 1:
+			return "mono";
+		case 4:
+			return "mono_raw";
+		case 7:
+			return "boot";
+		case 11:
+			return "tai";
+		default:
+			return "unknown";
+		}
+	}
+	return pf->has_time ? "sched" : "unknown";
+}
+
+static void describe(const struct perf_file *pf, struct source_desc *d)
+{
+	d->member_id = pf->ctx->m->id;
+	d->format = "perf.data";
+	d->path = pf->ctx->m->path;
+	d->kernel = pf->release;
+	d->arch = pf->arch;
+	d->host = pf->host;
+	d->command = pf->cmdline;
+	d->cpus = pf->cpus_online;
+	d->clock = clock_name(pf);
+	d->time_resolution_ns = 1;
+	d->side = pf->ctx->side;
+	if (pf->has_clock_data) {
+		d->has_clock_offset = true;
+		d->clock_offset_ns = (int64_t)(pf->clock_wall_ns - pf->clock_mono_ns);
+		d->clock_uncertainty_ns = NSEC_PER_USEC;
+	}
+}
+
+static void release(struct perf_file *pf)
+{
+	size_t i;
+
+	for (i = 0; i < pf->n_attrs; i++) {
+		free(pf->attrs[i].name);
+		tp_decoder_free(pf->attrs[i].dec);
+	}
+	for (i = 0; i < pf->n_formats; i++)
+		tp_format_free(pf->formats[i]);
+	for (i = 0; i < pf->n_facts; i++) {
+		free(pf->facts[i].key);
+		free(pf->facts[i].value);
+	}
+	free(pf->attrs);
+	free(pf->ids);
+	free(pf->formats);
+	free(pf->facts);
+	free(pf->runs);
+	free(pf->heap);
+	free(pf->comm_hist);
+	free(pf->comm_now);
+	strtab_deinit(&pf->comms);
+	free(pf->host);
+	free(pf->release);
+	free(pf->perf_version);
+	free(pf->arch);
+	free(pf->cmdline);
+	free(pf->cpu_desc);
+	free(pf);
+}
+
+/* Samples that the kernel counted as lost beyond those it left a LOST record for (perf 6.1 and later ask it at the end). */
+static struct error *note_lost_samples(struct perf_file *pf, int64_t source_id)
+{
+	if (pf->lost_samples <= pf->lost)
+		return NULL;
+	return case_loss(pf->ctx->db, source_id, -1, CASE_NO_TIME, (int64_t)(pf->lost_samples - pf->lost),
+			 "samples lost, as counted by the kernel at the end", 0);
+}
+
+static struct error *read_records(struct perf_file *pf, uint64_t start, uint64_t end)
+{
+	struct source_desc desc = { 0 };
+	struct error *err, *closed;
+
+	describe(pf, &desc);
+	err = pf->ctx->open_stream(pf->ctx, &pf->s, &desc, &perf_ops, pf);
+	if (!err) {
+		perf_prescan(pf, start, end);
+		perf_bind(pf);
+		perf_walk(pf, start, end);
+		perf_sums(pf);
+		err = perf_write_facts(pf);
+	}
+	if (pf->s) {
+		if (!err)
+			err = note_lost_samples(pf, pf->s->source_id);
+		closed = stream_close(pf->s);
+		if (!err)
+			err = closed;
+		else
+			error_free(closed);
+	}
+	return err;
+}
+
+static struct error *parse(struct parse_ctx *ctx)
+{
+	struct perf_file *pf = xcalloc(1, sizeof(*pf));
+	uint64_t start, end;
+	struct error *err;
+
+	pf->ctx = ctx;
+	pf->data = ctx->m->data;
+	pf->size = ctx->m->size;
+	strtab_init(&pf->comms, 1u << 20);
+	err = perf_read_header(pf);
+	if (!err) {
+		data_bounds(pf, &start, &end);
+		perf_read_features(pf);
+		err = read_records(pf, start, end);
+	}
+	release(pf);
+	return err;
+}
+
+static const struct parser perf_data = {
+	.name = "perf.data",
+	.kind = PARSER_BINARY,
+	.sniff = sniff,
+	.parse = parse,
+};
+REGISTER(parsers, &perf_data);
