@@ -5,109 +5,8 @@
  * TIME is seconds on a source's own clock (12345.678), since its first event (+1.5), or a date (2024-01-04T10:33:10+01:00) for
  * sources with a wall clock or a known offset to it. It is looked up in every recording.
  */
-#include <ctype.h>
-#include <time.h>
-
 #include "model.h"
-
-enum at_kind { AT_CLOCK, AT_SINCE_FIRST, AT_WALL };
-
-struct at {
-	enum at_kind	kind;
-	int64_t		ns;
-};
-
-/* Decimal seconds to ns, exact; *@s moves behind them. */
-static bool parse_seconds(const char **s, int64_t *ns)
-{
-	const char *p = *s;
-	int64_t sec = 0, frac = 0;
-	int digits = 0;
-
-	if (!isdigit((unsigned char)*p))
-		return false;
-	for (; isdigit((unsigned char)*p); p++) {
-		if (sec > INT64_MAX / 1000000000 / 10 - 1)
-			return false;
-		sec = sec * 10 + (*p - '0');
-	}
-	if (*p == '.') {
-		for (p++; isdigit((unsigned char)*p); p++)
-			if (digits < 9) {
-				frac = frac * 10 + (*p - '0');
-				digits++;
-			}
-		for (; digits < 9; digits++)
-			frac *= 10;
-	}
-	*ns = sec * 1000000000 + frac;
-	*s = p;
-	return true;
-}
-
-/* Z, +HH:MM, +HHMM or nothing (UTC) */
-static bool parse_zone(const char *p, int64_t *offset)
-{
-	int h, m, n = 0, sign;
-
-	*offset = 0;
-	if (!*p || !strcmp(p, "Z") || !strcmp(p, "z"))
-		return true;
-	sign = *p == '+' ? 1 : *p == '-' ? -1 : 0;
-	if (!sign)
-		return false;
-	if ((sscanf(p + 1, "%2d:%2d%n", &h, &m, &n) != 2 || p[1 + n]) && (sscanf(p + 1, "%2d%2d%n", &h, &m, &n) != 2 || p[1 + n]))
-		return false;
-	*offset = sign * (h * 3600LL + m * 60LL);
-	return h >= 0 && h < 24 && m >= 0 && m < 60;
-}
-
-static bool parse_date(const char *s, int64_t *ns)
-{
-	struct tm tm = { 0 };
-	const char *p = strptime(s, "%Y-%m-%d", &tm);
-	int64_t frac = 0, offset, t;
-
-	if (!p || (*p != 'T' && *p != ' '))
-		return false;
-	p = strptime(p + 1, "%H:%M:%S", &tm);
-	if (!p)
-		return false;
-	if (*p == '.') {
-		_cleanup_free_ char *zero = xasprintf("0%s", p);
-		const char *q = zero;
-
-		if (!parse_seconds(&q, &frac))
-			return false;
-		p += q - zero - 1;
-	}
-	if (!parse_zone(p, &offset))
-		return false;
-	t = (int64_t)timegm(&tm) - offset;
-	if (t < 0 || t > INT64_MAX / 1000000000 - 1)
-		return false;
-	*ns = t * 1000000000 + frac;
-	return true;
-}
-
-static struct error *parse_at(const char *text, struct at *at)
-{
-	const char *p = text;
-
-	at->kind = AT_CLOCK;
-	if (*p == '+') {
-		at->kind = AT_SINCE_FIRST;
-		p++;
-	}
-	if (parse_seconds(&p, &at->ns) && (!*p || !strcmp(p, "s")))
-		return NULL;
-	if (at->kind == AT_CLOCK && parse_date(text, &at->ns)) {
-		at->kind = AT_WALL;
-		return NULL;
-	}
-	return error_new(ERR_USAGE, "--at %s: not a time; give seconds (12345.678), seconds since the first event (+1.5) "
-			 "or a date (2024-01-04T10:33:10+01:00)", text);
-}
+#include "options.h"
 
 static struct error *add_row(void *arg, struct json_object *row)
 {
@@ -138,7 +37,7 @@ static struct error *at_source(struct report_ctx *ctx, int64_t source, int64_t t
 	return model_each(ctx, MODEL_SLICES_AT, time_arg, id_arg, add_row, slices);
 }
 
-static struct error *pick_at(struct report_ctx *ctx, const struct at *at, struct json_object *stalls, struct json_object *slices)
+static struct error *pick_at(struct report_ctx *ctx, const struct time_spec *at, struct json_object *stalls, struct json_object *slices)
 {
 	struct error *err = NULL;
 	bool inside = false;
@@ -152,9 +51,9 @@ static struct error *pick_at(struct report_ctx *ctx, const struct at *at, struct
 	while (!err && case_step(ctx->db, st, &err)) {
 		int64_t first = sqlite3_column_int64(st, 1), last = sqlite3_column_int64(st, 2), t = at->ns;
 
-		if (at->kind == AT_SINCE_FIRST && __builtin_add_overflow(first, at->ns, &t))
+		if (at->kind == TIME_SPEC_RELATIVE && __builtin_add_overflow(first, at->ns, &t))
 			continue;
-		if (at->kind == AT_WALL && !sqlite3_column_int(st, 3)) {
+		if (at->kind == TIME_SPEC_WALL && !sqlite3_column_int(st, 3)) {
 			if (sqlite3_column_type(st, 4) == SQLITE_NULL ||
 			    __builtin_sub_overflow(at->ns, sqlite3_column_int64(st, 4), &t))
 				continue;
@@ -175,11 +74,11 @@ struct error *model_pick_stalls(struct report_ctx *ctx, struct json_object **sta
 	_cleanup_json_ struct json_object *found = json_object_new_array();
 	_cleanup_json_ struct json_object *states = json_object_new_array();
 	char id[24];
-	struct at at;
+	struct time_spec at;
 
 	*slices = NULL;
 	if (ctx->opt->chain_at) {
-		TRY(parse_at(ctx->opt->chain_at, &at));
+		TRY(time_spec_parse(&at, ctx->opt->chain_at, strlen(ctx->opt->chain_at)));
 		TRY(pick_at(ctx, &at, found, states));
 		if (!json_object_array_length(found))
 			*slices = json_object_get(states);
