@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* cmd_signatures.c - the catalogue: list it, show one signature, lint files before they are used. */
+#include <json-c/json.h>
+
+#include "command.h"
+#include "sig.h"
+
+#define JSON_FLAGS	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)
+
+static void print_json(FILE *out, struct json_object *o)
+{
+	fprintf(out, "%s\n", json_object_to_json_string_ext(o, JSON_FLAGS));
+	json_object_put(o);
+}
+
+static struct json_object *object(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "schema", json_object_new_int(1));
+	return o;
+}
+
+static void add_text(struct json_object *o, const char *key, const char *value)
+{
+	json_object_object_add(o, key, value ? json_object_new_string(value) : NULL);
+}
+
+static void add_texts(struct json_object *o, const char *key, char **values, size_t n)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(a, json_object_new_string(values[i]));
+	json_object_object_add(o, key, a);
+}
+
+static struct error *list(const struct catalogue *c, bool json, FILE *out)
+{
+	struct json_object *o, *a;
+	int width = 0;
+
+	if (!json) {
+		for (size_t i = 0; i < c->n; i++)
+			width = MAX(width, (int)strlen(c->sigs[i]->id));
+		for (size_t i = 0; i < c->n; i++)
+			fprintf(out, "%-*s  %s\n", width, c->sigs[i]->id, c->sigs[i]->title);
+		return NULL;
+	}
+	o = object();
+	a = json_object_new_array();
+	for (size_t i = 0; i < c->n; i++) {
+		struct json_object *one = json_object_new_object();
+
+		add_text(one, "id", c->sigs[i]->id);
+		add_text(one, "title", c->sigs[i]->title);
+		add_text(one, "status", c->sigs[i]->status);
+		json_object_array_add(a, one);
+	}
+	json_object_object_add(o, "signatures", a);
+	print_json(out, o);
+	return NULL;
+}
+
+static struct json_object *changes(const struct kernel_change *c, size_t n)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = json_object_new_object();
+
+		add_text(o, "commit", c[i].commit);
+		add_text(o, "subject", c[i].subject);
+		add_text(o, "upstream", c[i].upstream);
+		add_texts(o, "releases", c[i].releases, c[i].n_releases);
+		json_object_object_add(o, "partial", json_object_new_boolean(c[i].partial));
+		json_object_object_add(o, "mitigation", json_object_new_boolean(c[i].mitigation));
+		json_object_object_add(o, "unverified", json_object_new_boolean(c[i].unverified));
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static void show_json(const struct signature *s, FILE *out)
+{
+	struct json_object *o = object(), *items = json_object_new_array();
+
+	add_text(o, "id", s->id);
+	add_text(o, "title", s->title);
+	add_text(o, "status", s->status);
+	add_text(o, "symptom", s->symptom);
+	add_text(o, "mechanism", s->mechanism);
+	json_object_object_add(o, "introduced", changes(s->introduced, s->n_introduced));
+	json_object_object_add(o, "fixed", changes(s->fixed, s->n_fixed));
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct sig_item *it = &s->items[i];
+		struct json_object *one = json_object_new_object();
+
+		add_text(one, "id", it->id);
+		add_text(one, "role", sig_role_name(it->role));
+		add_text(one, "strength", it->role == SIG_PRECONDITION ? NULL : sig_strength_name(it->strength));
+		add_texts(one, "needs", it->needs, it->n_needs);
+		add_text(one, "says", it->says);
+		add_text(one, "sql", it->sql);
+		json_object_array_add(items, one);
+	}
+	json_object_object_add(o, "items", items);
+	add_text(o, "workaround", s->workaround);
+	add_text(o, "advice", s->advice);
+	add_texts(o, "references", s->references, s->n_references);
+	print_json(out, o);
+}
+
+static struct error *show(const struct catalogue *c, const struct options *opt, bool json, FILE *out)
+{
+	if (opt->n_args < 2)
+		return error_new(ERR_USAGE, "signatures show: name an id (see kvmortem signatures list)");
+	for (size_t i = 1; i < opt->n_args; i++) {
+		const struct signature *s = catalogue_find(c, opt->args[i]);
+
+		if (!s)
+			return error_new(ERR_USAGE, "%s: no such signature (see kvmortem signatures list)", opt->args[i]);
+		if (json)
+			show_json(s, out);
+		else
+			fputs(s->yaml, out);
+	}
+	return NULL;
+}
+
+static struct error *lint(const struct options *opt, bool json, FILE *out, int *status)
+{
+	struct json_object *o = object(), *a = json_object_new_array();
+	int total = 0;
+
+	json_object_object_add(o, "findings", a);
+	if (opt->n_args < 2) {
+		json_object_put(o);
+		return error_new(ERR_USAGE, "signatures lint: name the files to check");
+	}
+	for (size_t i = 1; i < opt->n_args; i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t len = 0;
+		FILE *f = open_memstream(&text, &len);
+		int n = f ? signature_lint(opt->args[i], f) : -1;
+
+		if (f)
+			fclose(f);
+		if (n < 0) {
+			struct error *err = error_new(ERR_IO, "%.*s", (int)(text ? strcspn(text, "\n") : 0), text ? text : "");
+
+			json_object_put(o);
+			return err;
+		}
+		total += n;
+		if (!json)
+			fputs(text, out);
+		for (char *save = NULL, *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+			json_object_array_add(a, json_object_new_string(p));
+	}
+	if (json)
+		print_json(out, o);
+	else
+		json_object_put(o);
+	if (total)
+		*status = EXIT_NOTHING;
+	return NULL;
+}
+
+static struct error *dispatch(const struct options *opt, bool json, FILE *out, int *status)
+{
+	const char *verb = opt->n_args ? opt->args[0] : "list";
+	struct catalogue *c;
+	struct error *err;
+
+	if (!strcmp(verb, "lint"))
+		return lint(opt, json, out, status);
+	if (strcmp(verb, "list") && strcmp(verb, "show"))
+		return error_new(ERR_USAGE, "signatures: list, show ID or lint FILE... is expected, not '%s'", verb);
+	TRY(catalogue_load(&c, opt->signature_dirs, opt->n_signature_dirs));
+	err = !strcmp(verb, "list") ? list(c, json, out) : show(c, opt, json, out);
+	catalogue_free(c);
+	return err;
+}
+
+static int run(const struct options *opt, struct error **err)
+{
+	bool json = opt->format && !strcmp(opt->format, "json");
+	bool to_file = opt->output && strcmp(opt->output, "-");
+	size_t n = to_file ? strlen(opt->output) : 0;
+	int status = EXIT_OK;
+	FILE *out = stdout;
+
+	if (!opt->format && n > 5 && !strcmp(opt->output + n - 5, ".json"))
+		json = true;
+	if (opt->format && !json && strcmp(opt->format, "text")) {
+		*err = error_new(ERR_USAGE, "signatures: -f text or json, not '%s'", opt->format);
+		return EXIT_USAGE;
+	}
+	if (to_file) {
+		out = fopen(opt->output, "we");
+		if (!out) {
+			*err = error_io("%s", opt->output);
+			return EXIT_FAILED;
+		}
+	}
+	*err = dispatch(opt, json, out, &status);
+	if (to_file && fclose(out) && !*err)
+		*err = error_io("%s", opt->output);
+	return status;
+}
+
+static const struct command signatures_command = {
+	.name		= "signatures",
+	.usage		= "[list | show ID... | lint FILE...]",
+	.summary	= "the catalogue of known bugs: list, show, check",
+	.help		= "  kvmortem signatures list                       ids and titles\n"
+			  "  kvmortem signatures show ID                    one signature's file\n"
+			  "  kvmortem signatures lint my/*.yaml             check files; exit status 1 when something is found\n"
+			  "  kvmortem case.tar.xz --signatures my           analyse with a catalogue of your own too",
+	.run		= run,
+};
+REGISTER(commands, &signatures_command);
