@@ -86,11 +86,12 @@ static uint64_t hash_key(uint32_t thread, enum table table, const struct key *k)
 
 static bool stat_is(const struct stat *s, uint32_t thread, enum table table, const struct key *k)
 {
-	return s->thread == thread && s->table == table && s->key.id == k->id && s->key.info == k->info &&
-	       s->key.other == k->other;
+	return s->thread == thread && s->table == table && s->key.id == k->id &&
+	       s->key.info == k->info && s->key.other == k->other;
 }
 
-static size_t find_slot(const struct exits *x, uint32_t thread, enum table table, const struct key *k)
+static size_t find_slot(const struct exits *x, uint32_t thread, enum table table,
+			const struct key *k)
 {
 	size_t mask = x->hash_size - 1, i = hash_key(thread, table, k) & mask;
 
@@ -161,7 +162,8 @@ static void count(struct stat *s, uint64_t ns, const struct open *o)
 	}
 }
 
-static void open_at(struct thread *t, enum table table, const struct event *ev, const struct key *key)
+static void open_at(struct thread *t, enum table table, const struct event *ev,
+		    const struct key *key)
 {
 	struct open *o = &t->open[table];
 
@@ -293,7 +295,8 @@ static const char *key_name(const struct engine *e, const struct stat *s, char *
 	}
 	switch ((enum table)s->table) {
 	case MMIO:
-		snprintf(buf, size, "%#" PRIx64 ":%s", s->key.id, s->key.info == MMIO_WRITE ? "W" : "R");
+		snprintf(buf, size, "%#" PRIx64 ":%s", s->key.id,
+			 s->key.info == MMIO_WRITE ? "W" : "R");
 		break;
 	case IOPORT:
 		snprintf(buf, size, "%#" PRIx64 ":%s", s->key.id, s->key.info ? "POUT" : "PIN");
@@ -319,16 +322,19 @@ static struct error *exits_flush(struct engine *e, void *state)
 		const struct task *t = &e->tasks[s->thread];
 		const struct vcpu *v = t->vcpu == VCPU_NONE ? NULL : &e->vcpus[t->vcpu];
 		bool want_cite = s->table == VMEXIT || cited++ < MAX_CITED;
-		int64_t number = s->number, cite = want_cite ? engine_cite_pos(e, s->max_start, s->max_pos) : 0;
+		int64_t number = s->number,
+			cite = want_cite ? engine_cite_pos(e, s->max_start, s->max_pos) : 0;
 		const int64_t *vm = v && v->vm != VM_NONE ? &e->vms[v->vm].row_id : NULL;
 
-		TRY(case_insert(e->db, NULL,
-				"INSERT INTO exit_stat(source_id, event, vm_id, vcpu_id, vcpu, reason, count, total_ns, min_ns,"
-				" max_ns, max_start_ns, mean, m2, cite_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				"isIIIsiiiiiddI", e->s->source_id, table_names[s->table], vm, v ? &v->row_id : NULL,
-				s->number == EVENT_U32_NONE ? NULL : &number, key_name(e, s, buf, sizeof(buf)),
-				(int64_t)s->n, (int64_t)s->total, (int64_t)s->min, (int64_t)s->max, (int64_t)s->max_start,
-				s->mean, s->m2, cite ? &cite : NULL));
+		TRY(case_insert(
+			e->db, NULL,
+			"INSERT INTO exit_stat(source_id, event, vm_id, vcpu_id, vcpu, reason, count, total_ns, min_ns,"
+			" max_ns, max_start_ns, mean, m2, cite_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			"isIIIsiiiiiddI", e->s->source_id, table_names[s->table], vm,
+			v ? &v->row_id : NULL, s->number == EVENT_U32_NONE ? NULL : &number,
+			key_name(e, s, buf, sizeof(buf)), (int64_t)s->n, (int64_t)s->total,
+			(int64_t)s->min, (int64_t)s->max, (int64_t)s->max_start, s->mean, s->m2,
+			cite ? &cite : NULL));
 	}
 	return NULL;
 }

@@ -294,7 +294,8 @@ static int by_max(const void *a, const void *b)
 	       (x->life < y->life ? -1 : 1);
 }
 
-static const char *life_name(const struct runq *r, const struct life *l, const struct task *t, char buf[24])
+static const char *life_name(const struct runq *r, const struct life *l, const struct task *t,
+			     char buf[24])
 {
 	struct task named = { .tid = t->tid };
 
@@ -304,7 +305,8 @@ static const char *life_name(const struct runq *r, const struct life *l, const s
 	return engine_comm(&named, buf);
 }
 
-static struct error *write_row(struct engine *e, const struct runq *r, const struct row *row, bool cite)
+static struct error *write_row(struct engine *e, const struct runq *r, const struct row *row,
+			       bool cite)
 {
 	const struct life *l = row->life;
 	const struct delays *d = row->d;
@@ -319,13 +321,15 @@ static struct error *write_row(struct engine *e, const struct runq *r, const str
 		return NULL;
 	if (l->in_time != TIME_NONE && e->last_ns > l->in_time)
 		oncpu += e->last_ns - l->in_time;
-	return case_insert(e->db, NULL,
-			   "INSERT INTO runq_delay(source_id, origin, task_id, task, tid, runtime_ns, oncpu_ns, switches,"
-			   " total_delay_ns, avg_delay_ns, max_delay_ns, max_delay_start_ns, max_delay_end_ns, vcpu, cite_id)"
-			   " VALUES(?, 'computed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iisiiiiiiiiiiI",
-			   e->s->source_id, t->row_id, name, (int64_t)t->tid, (int64_t)l->runtime, (int64_t)oncpu,
-			   (int64_t)d->n, (int64_t)d->total, (int64_t)(d->total / d->n), (int64_t)d->max,
-			   (int64_t)d->max_start, (int64_t)d->max_end, (int64_t)vcpu, cite_id ? &cite_id : NULL);
+	return case_insert(
+		e->db, NULL,
+		"INSERT INTO runq_delay(source_id, origin, task_id, task, tid, runtime_ns, oncpu_ns, switches,"
+		" total_delay_ns, avg_delay_ns, max_delay_ns, max_delay_start_ns, max_delay_end_ns, vcpu, cite_id)"
+		" VALUES(?, 'computed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"iisiiiiiiiiiiI", e->s->source_id, t->row_id, name, (int64_t)t->tid,
+		(int64_t)l->runtime, (int64_t)oncpu, (int64_t)d->n, (int64_t)d->total,
+		(int64_t)(d->total / d->n), (int64_t)d->max, (int64_t)d->max_start,
+		(int64_t)d->max_end, (int64_t)vcpu, cite_id ? &cite_id : NULL);
 }
 
 static struct error *runq_flush(struct engine *e, void *state)

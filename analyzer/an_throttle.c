@@ -68,7 +68,8 @@ static void throttle_event(struct engine *e, void *state, const struct event *ev
 	if (f->n_ev == MAX_KEPT)
 		return;
 	GROW(f->ev, f->cap_ev, f->n_ev + 1);
-	f->ev[f->n_ev++] = (struct kept){ .time = e->now, .pos = ev->pos, .arg = ev->a[0], .cpu = ev->cpu };
+	f->ev[f->n_ev++] =
+		(struct kept){ .time = e->now, .pos = ev->pos, .arg = ev->a[0], .cpu = ev->cpu };
 }
 
 /* 1: throttles, -1: ends a throttle, 0: another function. The names are the users' own. */
@@ -125,7 +126,8 @@ struct phase {
 };
 
 /* The window of @width that holds most of the sorted @phases, wrapping at @period. */
-static size_t best_window(const uint64_t *phases, size_t n, uint64_t period, uint64_t width, uint64_t *from)
+static size_t best_window(const uint64_t *phases, size_t n, uint64_t period, uint64_t width,
+			  uint64_t *from)
 {
 	size_t i, last = 0, best = 0;
 
@@ -170,7 +172,8 @@ static bool find_period(const uint64_t *times, size_t n, struct phase *ret)
 	size_t i, k;
 
 	for (i = 0; i < ARRAY_SIZE(periods_ms); i++) {
-		uint64_t period = periods_ms[i] * NSEC_PER_MSEC, width = period / 25, last = UINT64_MAX;
+		uint64_t period = periods_ms[i] * NSEC_PER_MSEC, width = period / 25,
+			 last = UINT64_MAX;
 		struct phase p = { .period_ns = period, .width = width };
 		size_t distinct = 0;
 
@@ -201,17 +204,19 @@ static bool at_phase(const struct phase *p, uint64_t time)
 	return (time + p->period_ns - p->from) % p->period_ns < p->width;
 }
 
-static struct error *write_row(struct engine *e, const int64_t *vm, const char *origin, int64_t inferred, uint64_t from,
-			       uint64_t to, uint64_t count, const uint64_t *period, const uint64_t *throttled,
-			       const char *tasks, const char *cites)
+static struct error *write_row(struct engine *e, const int64_t *vm, const char *origin,
+			       int64_t inferred, uint64_t from, uint64_t to, uint64_t count,
+			       const uint64_t *period, const uint64_t *throttled, const char *tasks,
+			       const char *cites)
 {
 	int64_t p = period ? (int64_t)*period : 0, t = throttled ? (int64_t)*throttled : 0;
 
-	return case_insert(e->db, NULL,
-			   "INSERT INTO throttle(source_id, vm_id, inferred, origin, from_ns, to_ns, count, period_ns,"
-			   " throttled_ns, tasks, cites) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iIisiiiIIss",
-			   e->s->source_id, vm, inferred, origin, (int64_t)from, (int64_t)to, (int64_t)count,
-			   period ? &p : NULL, throttled ? &t : NULL, tasks, cites);
+	return case_insert(
+		e->db, NULL,
+		"INSERT INTO throttle(source_id, vm_id, inferred, origin, from_ns, to_ns, count, period_ns,"
+		" throttled_ns, tasks, cites) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"iIisiiiIIss", e->s->source_id, vm, inferred, origin, (int64_t)from, (int64_t)to,
+		(int64_t)count, period ? &p : NULL, throttled ? &t : NULL, tasks, cites);
 }
 
 /*
@@ -277,8 +282,8 @@ static struct error *flush_probes(struct engine *e, const struct throttle *th)
 	have_period = n_times && find_period(times, MIN(n_times, (size_t)1024), &p);
 	paired = pair_marks(m, n, &total);
 	cites = engine_cites(e, cite_times, cite_pos, n_cites);
-	err = write_row(e, NULL, "probe", 0, m[0].k.time, m[n - 1].k.time, throttles, have_period ? &p.period_ns : NULL,
-			paired ? &total : NULL, NULL, cites);
+	err = write_row(e, NULL, "probe", 0, m[0].k.time, m[n - 1].k.time, throttles,
+			have_period ? &p.period_ns : NULL, paired ? &total : NULL, NULL, cites);
 	free(cites);
 	return err;
 }
@@ -308,8 +313,8 @@ static void add_task(char **list, const struct engine *e, uint32_t task)
  * All returns of the threads of @vm, ascending; the idle time of their CPUs meanwhile; who they
  * are (unclosed JSON).
  */
-static struct refill *gather(const struct engine *e, const void *waits, uint32_t vm, size_t *ret_n, uint64_t *idle,
-			     char **tasks)
+static struct refill *gather(const struct engine *e, const void *waits, uint32_t vm, size_t *ret_n,
+			     uint64_t *idle, char **tasks)
 {
 	struct refill *r = NULL;
 	struct wait_returns w;
@@ -321,7 +326,8 @@ static struct refill *gather(const struct engine *e, const void *waits, uint32_t
 			continue;
 		GROW(r, cap, n + w.n_kept);
 		for (k = 0; k < w.n_kept; k++)
-			r[n++] = (struct refill){ w.kept[k].time, w.kept[k].pos, w.kept[k].idle_ns };
+			r[n++] =
+				(struct refill){ w.kept[k].time, w.kept[k].pos, w.kept[k].idle_ns };
 		*idle += w.idle_ns;
 		add_task(tasks, e, w.task);
 	}
@@ -357,8 +363,8 @@ static struct error *flush_vm(struct engine *e, const void *waits, uint32_t vm)
 	}
 	cites = engine_cites(e, cite_times, cite_pos, n_cites);
 	closed = xasprintf("%s]", tasks);
-	return write_row(e, vm == VM_NONE ? NULL : &e->vms[vm].row_id, "waits", 1, times[0], times[n_times - 1], p.count,
-			 &p.period_ns, &idle, closed, cites);
+	return write_row(e, vm == VM_NONE ? NULL : &e->vms[vm].row_id, "waits", 1, times[0],
+			 times[n_times - 1], p.count, &p.period_ns, &idle, closed, cites);
 }
 
 static struct error *throttle_flush(struct engine *e, void *state)

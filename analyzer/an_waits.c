@@ -187,7 +187,8 @@ static void charge(struct wait *wt, uint32_t who, uint64_t now)
 
 static uint64_t idle_clock(const struct wcpu *cpu, uint64_t now)
 {
-	return cpu->idle + (cpu->task != TASK_NONE && task_is_idle(cpu->task) ? now - cpu->since : 0);
+	return cpu->idle +
+	       (cpu->task != TASK_NONE && task_is_idle(cpu->task) ? now - cpu->since : 0);
 }
 
 /* The wait of @t goes on (or begins) on CPU @n at @now. */
@@ -243,7 +244,8 @@ static struct wait *wait_begin(struct thread *t, enum began began, uint64_t time
 	wt->task = t->task;
 	wt->began = (uint8_t)began;
 	wt->placed = true;
-	wt->jump = began == BEGAN_PREEMPTED && t->jump_ns != TIME_NONE && time - t->jump_ns <= JUMP_NEAR;
+	wt->jump = began == BEGAN_PREEMPTED && t->jump_ns != TIME_NONE &&
+		   time - t->jump_ns <= JUMP_NEAR;
 	t->jump_ns = TIME_NONE;
 	return wt;
 }
@@ -257,7 +259,8 @@ static void wait_catch_up(struct engine *e, struct waits *w, struct thread *t, u
 	const struct task *task = &e->tasks[t->task];
 	struct wait *wt;
 
-	if (task->state == SCHED_WOKEN && task->wake.time != TIME_NONE && task->wake.time >= w->lost_ns)
+	if (task->state == SCHED_WOKEN && task->wake.time != TIME_NONE &&
+	    task->wake.time >= w->lost_ns)
 		wt = wait_begin(t, BEGAN_WOKEN, task->wake.time, task->wake.pos);
 	else if (task->state == SCHED_PREEMPTED && task->since >= w->lost_ns)
 		wt = wait_begin(t, BEGAN_PREEMPTED, task->since, task->out_pos);
@@ -362,11 +365,13 @@ static void note_return(struct thread *t, uint64_t idle, const struct event *ev,
 	if (t->n_kept >= WAITS_RETURNS)
 		return;
 	GROW(t->returns, t->cap_kept, t->n_kept + 1);
-	t->returns[t->n_kept++] = (struct wait_return){ .time = now, .pos = ev->pos, .idle_ns = idle };
+	t->returns[t->n_kept++] =
+		(struct wait_return){ .time = now, .pos = ev->pos, .idle_ns = idle };
 }
 
 /* The waiting thread @t is switched in on @ev->cpu, where @cpu_task had been since @since. */
-static void wait_over(struct waits *w, struct thread *t, const struct wcpu *cpu, const struct event *ev, uint64_t now)
+static void wait_over(struct waits *w, struct thread *t, const struct wcpu *cpu,
+		      const struct event *ev, uint64_t now)
 {
 	struct wait *wt = &t->cur;
 
@@ -404,8 +409,9 @@ static void waits_switch(struct engine *e, struct waits *w, const struct event *
 	if (t && t->waiting)
 		wait_over(w, t, cpu, ev, e->now);
 	if (cpu) {
-		bool refill = cpu->task != TASK_NONE && task_is_idle(cpu->task) && e->now - cpu->since > REFILL_IDLE &&
-			      next != TASK_NONE && !task_is_idle(next);
+		bool refill = cpu->task != TASK_NONE && task_is_idle(cpu->task) &&
+			      e->now - cpu->since > REFILL_IDLE && next != TASK_NONE &&
+			      !task_is_idle(next);
 
 		for (i = 0; i < cpu->n_open; i++) {
 			struct wait *wt = &w->threads[cpu->open[i]].cur;
@@ -512,8 +518,14 @@ static void waits_reweight(struct engine *e, struct waits *w, const struct event
 		w->low[i] = (struct low_se){ ev->a[0], e->now, ev->pos, ev->a[3], ev->a[2] };
 	} else if (i < w->n_low && ev->a[2] > MIN_SHARES) {
 		const struct low_se *l = &w->low[i];
-		struct jump j = { .se = l->se, .down = l->time, .up = e->now, .down_pos = l->pos, .up_pos = ev->pos,
-				  .low = l->low, .weight = ev->a[2], .jump = (int64_t)(ev->a[3] - l->vruntime) };
+		struct jump j = { .se = l->se,
+				  .down = l->time,
+				  .up = e->now,
+				  .down_pos = l->pos,
+				  .up_pos = ev->pos,
+				  .low = l->low,
+				  .weight = ev->a[2],
+				  .jump = (int64_t)(ev->a[3] - l->vruntime) };
 		uint32_t task = engine_task(e, ev->tid);
 		struct thread *t = task == TASK_NONE ? NULL : thread_of(e, w, task);
 
@@ -625,19 +637,21 @@ static struct error *write_wait(struct engine *e, const struct wait *wt)
 		sib_tid = e->tasks[sib->task].tid;
 		engine_comm(&e->tasks[sib->task], sib_comm);
 	}
-	return case_insert(e->db, NULL,
-			   "INSERT INTO runq_wait(source_id, vm_id, vcpu_id, task_id, task, tid, cpu, start_ns, duration_ns,"
-			   " began, idle_ns, sibling_ns, other_ns, unknown_ns, top_task, top_tid, top_ns, sibling_task,"
-			   " sibling_tid, refills, weight_jump, unfinished, cites)"
-			   " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			   "iIIisiIiisiiiisIIsIiiis",
-			   e->s->source_id, t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id,
-			   t->vcpu == VCPU_NONE ? NULL : &e->vcpus[t->vcpu].row_id, t->row_id, engine_comm(t, comm),
-			   (int64_t)t->tid, wt->cpu == EVENT_CPU_NONE || wt->moved ? NULL : &cpu, (int64_t)wt->start,
-			   (int64_t)(wt->end - wt->start), began_names[wt->began], (int64_t)wt->idle, (int64_t)sibling,
-			   (int64_t)other, (int64_t)wt->unknown, top ? top_comm : NULL, top ? &top_tid : NULL,
-			   top ? &top_ns : NULL, sib ? sib_comm : NULL, sib ? &sib_tid : NULL, refills, (int64_t)wt->jump,
-			   (int64_t)wt->unfinished, cites);
+	return case_insert(
+		e->db, NULL,
+		"INSERT INTO runq_wait(source_id, vm_id, vcpu_id, task_id, task, tid, cpu, start_ns, duration_ns,"
+		" began, idle_ns, sibling_ns, other_ns, unknown_ns, top_task, top_tid, top_ns, sibling_task,"
+		" sibling_tid, refills, weight_jump, unfinished, cites)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"iIIisiIiisiiiisIIsIiiis", e->s->source_id,
+		t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id,
+		t->vcpu == VCPU_NONE ? NULL : &e->vcpus[t->vcpu].row_id, t->row_id,
+		engine_comm(t, comm), (int64_t)t->tid,
+		wt->cpu == EVENT_CPU_NONE || wt->moved ? NULL : &cpu, (int64_t)wt->start,
+		(int64_t)(wt->end - wt->start), began_names[wt->began], (int64_t)wt->idle,
+		(int64_t)sibling, (int64_t)other, (int64_t)wt->unknown, top ? top_comm : NULL,
+		top ? &top_tid : NULL, top ? &top_ns : NULL, sib ? sib_comm : NULL,
+		sib ? &sib_tid : NULL, refills, (int64_t)wt->jump, (int64_t)wt->unfinished, cites);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -655,7 +669,8 @@ static int by_duration(const void *a, const void *b)
 static struct error *write_waits(struct engine *e, struct waits *w)
 {
 	size_t i, k, n = 0, rows = 0;
-	_cleanup_free_ const struct wait **all = xcalloc(w->n_heap + w->n_threads * KEEP_TASK + 1, sizeof(*all));
+	_cleanup_free_ const struct wait **all =
+		xcalloc(w->n_heap + w->n_threads * KEEP_TASK + 1, sizeof(*all));
 
 	for (i = 0; i < w->n_heap; i++)
 		all[n++] = w->heap[i];
@@ -682,10 +697,12 @@ static struct error *write_jumps(struct engine *e, const struct waits *w)
 		uint64_t times[2] = { j->down, j->up }, pos[2] = { j->down_pos, j->up_pos };
 		_cleanup_free_ char *cites = engine_cites(e, times, pos, 2);
 
-		TRY(case_insert(e->db, NULL,
-				"INSERT INTO reweight_jump(source_id, se, down_ns, up_ns, low_weight, weight, vruntime_jump_ns, cites)"
-				" VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "ixiiiiis", e->s->source_id, j->se, (int64_t)j->down,
-				(int64_t)j->up, (int64_t)j->low, (int64_t)j->weight, j->jump, cites));
+		TRY(case_insert(
+			e->db, NULL,
+			"INSERT INTO reweight_jump(source_id, se, down_ns, up_ns, low_weight, weight, vruntime_jump_ns, cites)"
+			" VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+			"ixiiiiis", e->s->source_id, j->se, (int64_t)j->down, (int64_t)j->up,
+			(int64_t)j->low, (int64_t)j->weight, j->jump, cites));
 	}
 	return NULL;
 }
@@ -701,10 +718,13 @@ static struct error *write_histogram(struct engine *e, const struct waits *w)
 		for (b = 0; b < BUCKETS && t->vcpu != VCPU_NONE; b++) {
 			if (!w->threads[i].hist[b])
 				continue;
-			TRY(case_insert(e->db, NULL,
-					"INSERT INTO histogram(source_id, name, subject_id, low_ns, high_ns, count)"
-					" VALUES(?, 'runq', ?, ?, ?, ?)", "iiiii", e->s->source_id, e->vcpus[t->vcpu].row_id,
-					b ? (int64_t)1 << b : 0, (int64_t)1 << (b + 1), (int64_t)w->threads[i].hist[b]));
+			TRY(case_insert(
+				e->db, NULL,
+				"INSERT INTO histogram(source_id, name, subject_id, low_ns, high_ns, count)"
+				" VALUES(?, 'runq', ?, ?, ?, ?)",
+				"iiiii", e->s->source_id, e->vcpus[t->vcpu].row_id,
+				b ? (int64_t)1 << b : 0, (int64_t)1 << (b + 1),
+				(int64_t)w->threads[i].hist[b]));
 		}
 	}
 	return NULL;

@@ -64,8 +64,8 @@ static inline uint16_t drive_type(struct drive *d, const char *system, const cha
 	return stream_event_type(d->s, system, name, EV_OTHER, COV_LISTED, COV_ALL, COV_SYSTEM);
 }
 
-static inline struct event *drive_next(struct drive *d, enum event_kind kind, uint16_t type, uint64_t time,
-				       uint16_t cpu, int32_t tid)
+static inline struct event *drive_next(struct drive *d, enum event_kind kind, uint16_t type,
+				       uint64_t time, uint16_t cpu, int32_t tid)
 {
 	struct event *ev = stream_next(d->s);
 
@@ -79,10 +79,11 @@ static inline struct event *drive_next(struct drive *d, enum event_kind kind, ui
 	return ev;
 }
 
-static inline void drive_switch(struct drive *d, uint64_t time, uint16_t cpu, int32_t prev, uint64_t prev_state,
-				int32_t next, const char *next_comm)
+static inline void drive_switch(struct drive *d, uint64_t time, uint16_t cpu, int32_t prev,
+				uint64_t prev_state, int32_t next, const char *next_comm)
 {
-	struct event *ev = drive_next(d, EV_SCHED_SWITCH, drive_type(d, "sched", "sched_switch"), time, cpu, prev);
+	struct event *ev = drive_next(d, EV_SCHED_SWITCH, drive_type(d, "sched", "sched_switch"),
+				      time, cpu, prev);
 
 	comm_words(ev->a, next_comm, strlen(next_comm));
 	ev->a[2] = (uint64_t)(int64_t)prev;
@@ -93,11 +94,12 @@ static inline void drive_switch(struct drive *d, uint64_t time, uint16_t cpu, in
 }
 
 /* @kind: EV_SCHED_WAKING, EV_SCHED_WAKEUP or EV_SCHED_WAKEUP_NEW */
-static inline void drive_wake(struct drive *d, enum event_kind kind, uint64_t time, uint16_t cpu, int32_t by,
-			      int32_t tid, const char *comm, uint32_t target)
+static inline void drive_wake(struct drive *d, enum event_kind kind, uint64_t time, uint16_t cpu,
+			      int32_t by, int32_t tid, const char *comm, uint32_t target)
 {
-	const char *name = kind == EV_SCHED_WAKING ? "sched_waking" : kind == EV_SCHED_WAKEUP ? "sched_wakeup" :
-			   "sched_wakeup_new";
+	const char *name = kind == EV_SCHED_WAKING   ? "sched_waking"
+			   : kind == EV_SCHED_WAKEUP ? "sched_wakeup"
+						     : "sched_wakeup_new";
 	struct event *ev = drive_next(d, kind, drive_type(d, "sched", name), time, cpu, by);
 
 	comm_words(ev->a, comm, strlen(comm));
@@ -107,10 +109,11 @@ static inline void drive_wake(struct drive *d, enum event_kind kind, uint64_t ti
 	stream_push(d->s);
 }
 
-static inline void drive_migrate(struct drive *d, uint64_t time, uint16_t cpu, int32_t by, int32_t tid, uint32_t from,
-				 uint32_t to)
+static inline void drive_migrate(struct drive *d, uint64_t time, uint16_t cpu, int32_t by,
+				 int32_t tid, uint32_t from, uint32_t to)
 {
-	struct event *ev = drive_next(d, EV_SCHED_MIGRATE, drive_type(d, "sched", "sched_migrate_task"), time, cpu, by);
+	struct event *ev = drive_next(d, EV_SCHED_MIGRATE,
+				      drive_type(d, "sched", "sched_migrate_task"), time, cpu, by);
 
 	ev->a[2] = from;
 	ev->b[0] = (uint32_t)tid;
@@ -118,18 +121,19 @@ static inline void drive_migrate(struct drive *d, uint64_t time, uint16_t cpu, i
 	stream_push(d->s);
 }
 
-static inline void drive_runtime(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint64_t ns)
+static inline void drive_runtime(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid,
+				 uint64_t ns)
 {
-	struct event *ev = drive_next(d, EV_SCHED_STAT_RUNTIME, drive_type(d, "sched", "sched_stat_runtime"), time, cpu,
-				      tid);
+	struct event *ev = drive_next(d, EV_SCHED_STAT_RUNTIME,
+				      drive_type(d, "sched", "sched_stat_runtime"), time, cpu, tid);
 
 	ev->a[0] = ns;
 	ev->b[0] = (uint32_t)tid;
 	stream_push(d->s);
 }
 
-static inline void drive_comm(struct drive *d, uint64_t time, int32_t tid, int32_t tgid, const char *comm,
-			      enum task_source source)
+static inline void drive_comm(struct drive *d, uint64_t time, int32_t tid, int32_t tgid,
+			      const char *comm, enum task_source source)
 {
 	struct event *ev = drive_next(d, EV_TASK, EVENT_TYPE_NONE, time, EVENT_CPU_NONE, tid);
 
@@ -139,7 +143,8 @@ static inline void drive_comm(struct drive *d, uint64_t time, int32_t tid, int32
 	stream_push(d->s);
 }
 
-static inline void drive_fork(struct drive *d, uint64_t time, int32_t tid, int32_t tgid, int32_t ptid, int32_t ptgid)
+static inline void drive_fork(struct drive *d, uint64_t time, int32_t tid, int32_t tgid,
+			      int32_t ptid, int32_t ptgid)
 {
 	struct event *ev = drive_next(d, EV_TASK_FORK, EVENT_TYPE_NONE, time, EVENT_CPU_NONE, ptid);
 
@@ -158,25 +163,29 @@ static inline void drive_lost(struct drive *d, uint64_t time, uint16_t cpu, uint
 	stream_push(d->s);
 }
 
-static inline void drive_entry(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint32_t vcpu)
+static inline void drive_entry(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid,
+			       uint32_t vcpu)
 {
 	drive_next(d, EV_KVM_ENTRY, drive_type(d, "kvm", "kvm_entry"), time, cpu, tid)->b[0] = vcpu;
 	stream_push(d->s);
 }
 
-static inline void drive_exit(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint32_t vcpu,
-			      const char *reason)
+static inline void drive_exit(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid,
+			      uint32_t vcpu, const char *reason)
 {
-	struct event *ev = drive_next(d, EV_KVM_EXIT, drive_type(d, "kvm", "kvm_exit"), time, cpu, tid);
+	struct event *ev =
+		drive_next(d, EV_KVM_EXIT, drive_type(d, "kvm", "kvm_exit"), time, cpu, tid);
 
 	ev->b[0] = stream_reason(d->s, reason, strlen(reason));
 	ev->b[1] = vcpu;
 	stream_push(d->s);
 }
 
-static inline void drive_mmio(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint32_t type, uint64_t gpa)
+static inline void drive_mmio(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid,
+			      uint32_t type, uint64_t gpa)
 {
-	struct event *ev = drive_next(d, EV_KVM_MMIO, drive_type(d, "kvm", "kvm_mmio"), time, cpu, tid);
+	struct event *ev =
+		drive_next(d, EV_KVM_MMIO, drive_type(d, "kvm", "kvm_mmio"), time, cpu, tid);
 
 	ev->a[0] = gpa;
 	ev->b[0] = type;
@@ -184,11 +193,12 @@ static inline void drive_mmio(struct drive *d, uint64_t time, uint16_t cpu, int3
 }
 
 /* @kind: EV_KVM_PIO (port, rw) or EV_KVM_MSR (msr, write) */
-static inline void drive_io(struct drive *d, enum event_kind kind, uint64_t time, uint16_t cpu, int32_t tid,
-			    uint32_t port, uint32_t write)
+static inline void drive_io(struct drive *d, enum event_kind kind, uint64_t time, uint16_t cpu,
+			    int32_t tid, uint32_t port, uint32_t write)
 {
-	struct event *ev = drive_next(d, kind, drive_type(d, "kvm", kind == EV_KVM_PIO ? "kvm_pio" : "kvm_msr"), time,
-				      cpu, tid);
+	struct event *ev = drive_next(
+		d, kind, drive_type(d, "kvm", kind == EV_KVM_PIO ? "kvm_pio" : "kvm_msr"), time,
+		cpu, tid);
 
 	ev->b[0] = port;
 	ev->b[1] = write;
@@ -199,11 +209,12 @@ static inline void drive_io(struct drive *d, enum event_kind kind, uint64_t time
  * A probe called @name as its user called it (p_throttle, p_reweight ...): the stream decides its
  * kind and function.
  */
-static inline void drive_probe(struct drive *d, const char *name, uint64_t time, uint16_t cpu, int32_t tid,
-			       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+static inline void drive_probe(struct drive *d, const char *name, uint64_t time, uint16_t cpu,
+			       int32_t tid, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	enum event_kind kind = strstr(name, "reweight") ? EV_PROBE_REWEIGHT : EV_OTHER;	/* parsers tell by arguments */
-	uint16_t type = stream_event_type(d->s, "kprobes", name, kind, COV_LISTED, COV_ALL, COV_SYSTEM);
+	uint16_t type =
+		stream_event_type(d->s, "kprobes", name, kind, COV_LISTED, COV_ALL, COV_SYSTEM);
 	struct event *ev = drive_next(d, d->s->types[type].kind, type, time, cpu, tid);
 
 	ev->b[0] = d->s->types[type].func;

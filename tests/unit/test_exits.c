@@ -2,8 +2,9 @@
 /* test_exits.c - exit times as perf kvm stat report counts them; see analyzer/an_exits.c. */
 #include "drive.h"
 
-#define ROW(d, event, reason, col) \
-	drive_int(d, "SELECT " col " FROM exit_stat WHERE event = '" event "' AND reason = '" reason "'")
+#define ROW(d, event, reason, col)                                         \
+	drive_int(d, "SELECT " col " FROM exit_stat WHERE event = '" event \
+		     "' AND reason = '" reason "'")
 
 static void test_vmexit(void **state)
 {

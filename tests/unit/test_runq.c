@@ -137,9 +137,13 @@ static void test_names_by_records(void **state)
 	drive_comm(&d, 210, 10, 30, "second", TASK_EXEC);
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_delay WHERE tid = 10"), 2);
-	assert_int_equal(drive_int(&d, "SELECT max_delay_ns FROM runq_delay WHERE task = 'first'"), 50);
-	assert_int_equal(drive_int(&d, "SELECT max_delay_ns FROM runq_delay WHERE task = 'second'"), 10);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_delay WHERE task = ':20' AND tid = 20"), 1);
+	assert_int_equal(drive_int(&d, "SELECT max_delay_ns FROM runq_delay WHERE task = 'first'"),
+			 50);
+	assert_int_equal(drive_int(&d, "SELECT max_delay_ns FROM runq_delay WHERE task = 'second'"),
+			 10);
+	assert_int_equal(
+		drive_int(&d, "SELECT count(*) FROM runq_delay WHERE task = ':20' AND tid = 20"),
+		1);
 	drive_free(&d);
 }
 

@@ -53,8 +53,10 @@ static void test_account_adds_up(void **state)
 	assert_int_equal(LONGEST(&d, "top_tid"), OTHER);
 	assert_int_equal(LONGEST(&d, "sibling_tid"), B);
 	assert_int_equal(LONGEST(&d, "refills"), 0);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_wait WHERE "
-				   "idle_ns + sibling_ns + other_ns + unknown_ns <> duration_ns"), 0);
+	assert_int_equal(drive_int(&d,
+				   "SELECT count(*) FROM runq_wait WHERE "
+				   "idle_ns + sibling_ns + other_ns + unknown_ns <> duration_ns"),
+			 0);
 	assert_int_equal(drive_int(&d, "SELECT count FROM histogram WHERE name = 'runq'"
 				   " AND low_ns <= 11000000 AND high_ns > 11000000"), 1);
 	drive_free(&d);
@@ -88,8 +90,10 @@ static void test_refills(void **state)
 	assert_int_equal(LONGEST(&d, "sibling_ns"), 259 * MS);
 	assert_int_equal(LONGEST(&d, "weight_jump"), 0);
 	/* B itself came back from idle five times, at one phase of 100 ms. */
-	assert_int_equal(drive_int(&d, "SELECT period_ns FROM throttle WHERE origin = 'waits' AND inferred = 1"),
-			 100 * MS);
+	assert_int_equal(
+		drive_int(&d,
+			  "SELECT period_ns FROM throttle WHERE origin = 'waits' AND inferred = 1"),
+		100 * MS);
 	assert_int_equal(drive_int(&d, "SELECT count FROM throttle WHERE origin = 'waits'"), 5);
 	drive_free(&d);
 }
@@ -114,7 +118,8 @@ static void test_moves(void **state)
 	drive_switch(&d, 41 * MS, 0, OTHER, S, A, "CPU 0/KVM");
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT cpu FROM runq_wait WHERE duration_ns = 5000000"), 1);
-	assert_int_equal(drive_int(&d, "SELECT idle_ns FROM runq_wait WHERE duration_ns = 5000000"), 5 * MS - 1000);
+	assert_int_equal(drive_int(&d, "SELECT idle_ns FROM runq_wait WHERE duration_ns = 5000000"),
+			 5 * MS - 1000);
 	assert_int_equal(LONGEST(&d, "duration_ns"), 11 * MS);
 	assert_int_equal(LONGEST(&d, "cpu IS NULL"), 1);
 	assert_int_equal(LONGEST(&d, "sibling_ns"), 7 * MS);
@@ -210,8 +215,12 @@ static void test_many_waiters(void **state)
 		drive_switch(&d, 10 * MS, 0, 1000 + i - 1, S, 1000 + i, "");
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_wait"), 100);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_wait WHERE idle_ns = 4000000 AND other_ns = 4000000"
-				   " AND duration_ns = 8000000"), 100);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM runq_wait WHERE idle_ns = 4000000 AND other_ns = 4000000"
+			" AND duration_ns = 8000000"),
+		100);
 	drive_free(&d);
 }
 
@@ -226,19 +235,25 @@ static void test_weight_jump(void **state)
 	(void)state;
 	open_vm(&d);
 	drive_switch(&d, 5 * MS, 0, 0, R, A, "CPU 0/KVM");
-	drive_probe(&d, "reweight_entity", 6 * MS, 0, A, 0xffff888000001000, 1048576, 2, 1000000000);
+	drive_probe(&d, "reweight_entity", 6 * MS, 0, A, 0xffff888000001000, 1048576, 2,
+		    1000000000);
 	drive_probe(&d, "reweight_entity", 6 * MS, 0, A, 0xffff888000002000, 1048576, 2, 500);
 	drive_switch(&d, 7 * MS, 0, A, R, B, "CPU 1/KVM");
 	drive_switch(&d, 9 * MS, 0, B, R, A, "CPU 0/KVM");
-	drive_probe(&d, "reweight_entity", 10 * MS, 0, A, 0xffff888000001000, 2, 1048576, 3000000000);
+	drive_probe(&d, "reweight_entity", 10 * MS, 0, A, 0xffff888000001000, 2, 1048576,
+		    3000000000);
 	drive_probe(&d, "reweight_entity", 10 * MS, 1, OTHER, 0xffff888000002000, 2, 1048576, 500);
 	drive_switch(&d, 11 * MS, 0, A, R, B, "CPU 1/KVM");
 	drive_switch(&d, 31 * MS, 0, B, R, A, "CPU 0/KVM");
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM reweight_jump"), 2);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM reweight_jump WHERE se = '0xffff888000001000' AND"
-				   " vruntime_jump_ns = 2000000000 AND low_weight = 2 AND weight = 1048576 AND"
-				   " down_ns = 6000000 AND up_ns = 10000000"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM reweight_jump WHERE se = '0xffff888000001000' AND"
+			" vruntime_jump_ns = 2000000000 AND low_weight = 2 AND weight = 1048576 AND"
+			" down_ns = 6000000 AND up_ns = 10000000"),
+		1);
 	assert_int_equal(LONGEST(&d, "weight_jump"), 1);
 	assert_int_equal(drive_int(&d, "SELECT sum(weight_jump) FROM runq_wait"), 1);
 	drive_free(&d);
@@ -265,9 +280,11 @@ static void test_kept_per_thread(void **state)
 	}
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_wait WHERE tid = 10"), 200);
-	assert_int_equal(drive_int(&d, "SELECT min(duration_ns) FROM runq_wait WHERE tid = 10"), 10 * MS + 100);
+	assert_int_equal(drive_int(&d, "SELECT min(duration_ns) FROM runq_wait WHERE tid = 10"),
+			 10 * MS + 100);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM runq_wait WHERE tid = 11"), 8);
-	assert_int_equal(drive_int(&d, "SELECT min(duration_ns) FROM runq_wait WHERE tid = 11"), 230);
+	assert_int_equal(drive_int(&d, "SELECT min(duration_ns) FROM runq_wait WHERE tid = 11"),
+			 230);
 	drive_free(&d);
 }
 
@@ -309,7 +326,9 @@ static void test_throttle_probes(void **state)
 	}
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM throttle"), 1);
-	assert_int_equal(drive_int(&d, "SELECT count FROM throttle WHERE origin = 'probe' AND inferred = 0"), 12);
+	assert_int_equal(
+		drive_int(&d, "SELECT count FROM throttle WHERE origin = 'probe' AND inferred = 0"),
+		12);
 	assert_int_equal(drive_int(&d, "SELECT period_ns FROM throttle"), 50 * MS);
 	assert_int_equal(drive_int(&d, "SELECT throttled_ns FROM throttle"), 6 * 50 * MS);
 	drive_free(&d);
