@@ -28,6 +28,7 @@
 
 struct kept {
 	uint64_t	time, pos, arg;
+	int32_t		tid;		/* current task */
 	uint16_t	cpu;
 };
 
@@ -68,8 +69,9 @@ static void throttle_event(struct engine *e, void *state, const struct event *ev
 	if (f->n_ev == MAX_KEPT)
 		return;
 	GROW(f->ev, f->cap_ev, f->n_ev + 1);
-	f->ev[f->n_ev++] =
-		(struct kept){ .time = e->now, .pos = ev->pos, .arg = ev->a[0], .cpu = ev->cpu };
+	f->ev[f->n_ev++] = (struct kept){
+		.time = e->now, .pos = ev->pos, .arg = ev->a[0], .tid = ev->tid, .cpu = ev->cpu
+	};
 }
 
 /* 1: throttles, -1: ends a throttle, 0: another function. The names are the users' own. */
@@ -244,6 +246,41 @@ static bool pair_marks(const struct mark *m, size_t n, uint64_t *total)
 	return pairs > 0;
 }
 
+static void add_task(char **list, const struct engine *e, uint32_t task)
+{
+	char *more = xasprintf("%s%s%d", *list ? *list : "[", *list ? "," : "", e->tasks[task].tid);
+
+	free(*list);
+	*list = more;
+}
+
+/*
+ * A CPU's part of a group is throttled while one of its tasks runs there. VM_NONE unless the tasks that
+ * were throttled so belong to one VM only.
+ */
+static uint32_t vm_of_marks(struct engine *e, const struct mark *m, size_t n, char **tasks)
+{
+	_cleanup_free_ uint8_t *seen = xcalloc(e->n_vcpus + 1, 1);
+	uint32_t vm = VM_NONE;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t task = m[i].sign > 0 ? engine_task(e, m[i].k.tid) : TASK_NONE;
+		const struct task *t = task == TASK_NONE ? NULL : &e->tasks[task];
+
+		if (!t || t->vm == VM_NONE)
+			continue;
+		if (vm != VM_NONE && t->vm != vm)
+			return VM_NONE;
+		vm = t->vm;
+		if (t->vcpu != VCPU_NONE && !seen[t->vcpu]) {
+			seen[t->vcpu] = 1;
+			add_task(tasks, e, task);
+		}
+	}
+	return vm;
+}
+
 static struct error *flush_probes(struct engine *e, const struct throttle *th)
 {
 	_cleanup_free_ struct mark *m = NULL;
@@ -252,8 +289,8 @@ static struct error *flush_probes(struct engine *e, const struct throttle *th)
 	size_t i, k, n = 0, cap = 0, n_times = 0, n_cites = 0;
 	struct phase p;
 	bool have_period, paired;
-	char *cites;
-	struct error *err;
+	_cleanup_free_ char *cites = NULL, *tasks = NULL, *closed = NULL;
+	uint32_t vm;
 
 	for (i = 0; i < th->n_funcs; i++) {
 		const struct func *f = &th->funcs[i];
@@ -282,10 +319,11 @@ static struct error *flush_probes(struct engine *e, const struct throttle *th)
 	have_period = n_times && find_period(times, MIN(n_times, (size_t)1024), &p);
 	paired = pair_marks(m, n, &total);
 	cites = engine_cites(e, cite_times, cite_pos, n_cites);
-	err = write_row(e, NULL, "probe", 0, m[0].k.time, m[n - 1].k.time, throttles,
-			have_period ? &p.period_ns : NULL, paired ? &total : NULL, NULL, cites);
-	free(cites);
-	return err;
+	vm = vm_of_marks(e, m, n, &tasks);
+	closed = vm != VM_NONE && tasks ? xasprintf("%s]", tasks) : NULL;
+	return write_row(e, vm == VM_NONE ? NULL : &e->vms[vm].row_id, "probe", 0, m[0].k.time,
+			 m[n - 1].k.time, throttles, have_period ? &p.period_ns : NULL,
+			 paired ? &total : NULL, closed, cites);
 }
 
 struct refill {
@@ -301,17 +339,9 @@ static int refill_by_time(const void *a, const void *b)
 	return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
-static void add_task(char **list, const struct engine *e, uint32_t task)
-{
-	char *more = xasprintf("%s%s%d", *list ? *list : "[", *list ? "," : "", e->tasks[task].tid);
-
-	free(*list);
-	*list = more;
-}
-
 /*
- * All returns of the threads of @vm, ascending; the idle time of their CPUs meanwhile; who they
- * are (unclosed JSON).
+ * All returns of the threads of @vm, ascending; the idle time of its CPU during the waits of the
+ * thread that had most of it (a lower bound of the throttled time); who they are (unclosed JSON).
  */
 static struct refill *gather(const struct engine *e, const void *waits, uint32_t vm, size_t *ret_n,
 			     uint64_t *idle, char **tasks)
@@ -328,7 +358,7 @@ static struct refill *gather(const struct engine *e, const void *waits, uint32_t
 		for (k = 0; k < w.n_kept; k++)
 			r[n++] =
 				(struct refill){ w.kept[k].time, w.kept[k].pos, w.kept[k].idle_ns };
-		*idle += w.idle_ns;
+		*idle = MAX(*idle, w.idle_ns);
 		add_task(tasks, e, w.task);
 	}
 	if (n)

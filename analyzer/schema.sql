@@ -111,7 +111,12 @@ CREATE TABLE reweight_jump(		-- group entity reweighted to MIN_SHARES and back, 
 CREATE TABLE throttle(			-- CFS bandwidth throttling of a group
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, vm_id INTEGER, cgroup TEXT, inferred INTEGER NOT NULL,
 	origin TEXT NOT NULL,		-- probe | waits | cpu.stat
-	from_ns INTEGER, to_ns INTEGER, count INTEGER NOT NULL, period_ns INTEGER, throttled_ns INTEGER, tasks TEXT, cites TEXT);
+	from_ns INTEGER, to_ns INTEGER,
+	count INTEGER NOT NULL,		-- probe: throttle_cfs_rq() calls; waits: periods in which threads came back at the phase
+	period_ns INTEGER,
+	throttled_ns INTEGER,		-- probe: summed over CPUs; waits: of the thread held longest, a lower bound
+	tasks TEXT,			-- JSON array of the tids held
+	cites TEXT);
 CREATE TABLE cgroup(			-- cpu controller, one row per group and snapshot
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, path TEXT NOT NULL, version INTEGER, snapshot TEXT,
 	quota_ns INTEGER,		-- NULL: not known; -1: max (no quota)

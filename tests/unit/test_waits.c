@@ -331,6 +331,8 @@ static void test_throttle_probes(void **state)
 		12);
 	assert_int_equal(drive_int(&d, "SELECT period_ns FROM throttle"), 50 * MS);
 	assert_int_equal(drive_int(&d, "SELECT throttled_ns FROM throttle"), 6 * 50 * MS);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM throttle, vm WHERE vm.id = vm_id AND vm.tgid = 9"), 1);
+	assert_int_equal(drive_int(&d, "SELECT tasks = '[10,11]' FROM throttle"), 1);
 	drive_free(&d);
 }
 
