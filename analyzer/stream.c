@@ -18,7 +18,7 @@ struct loss_note {
 struct stream_priv {
 	struct batch	*ring[QUEUE_DEPTH];
 	size_t		head, tail;	/* batches put, batches taken */
-	bool		closed, running;
+	bool		closed, running, begun;
 	pthread_mutex_t	lock;
 	pthread_cond_t	more, room;
 	pthread_t	thread;
@@ -274,6 +274,11 @@ static void next_batch(struct stream *s)
 {
 	struct stream_priv *p = s->priv;
 
+	if (s->consumer && s->consumer->sync) {
+		s->consumer->batch(s->consumer_priv, s, p->cur);
+		p->cur->n = 0;
+		return;
+	}
 	if (s->consumer) {
 		pthread_mutex_lock(&p->lock);
 		p->head++;
@@ -330,14 +335,15 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
 	pthread_cond_init(&p->room, NULL);
-	for (i = 0; i < (consumer ? QUEUE_DEPTH : 1u); i++)
+	for (i = 0; i < (consumer && !consumer->sync ? QUEUE_DEPTH : 1u); i++)
 		p->ring[i] = xmalloc(sizeof(struct batch));
 	p->cur = p->ring[0];
 	p->cur->n = 0;
 	err = case_source(db, &s->source_id, desc->member_id, desc->path, desc->format, desc->side);
 	if (!err && consumer && consumer->begin)
 		err = consumer->begin(consumer_priv, s);
-	if (!err && consumer) {
+	p->begun = !err && consumer;
+	if (p->begun && !consumer->sync) {
 		if (pthread_create(&p->thread, NULL, consume, s))
 			err = error_new(ERR_INTERNAL, "no thread for the engine: %s", strerror(errno));
 		else
@@ -505,6 +511,8 @@ struct error *stream_close(struct stream *s)
 		pthread_cond_signal(&p->more);
 		pthread_mutex_unlock(&p->lock);
 		pthread_join(p->thread, NULL);
+	} else if (p->begun && s->consumer->sync && p->cur->n) {
+		s->consumer->batch(s->consumer_priv, s, p->cur);
 	}
 	err = write_source(s);
 	if (!err)
@@ -517,7 +525,7 @@ struct error *stream_close(struct stream *s)
 		err = write_types(s);
 	if (!err)
 		err = write_losses(s);
-	if (p->running && s->consumer->end) {
+	if (p->begun && (p->running || s->consumer->sync) && s->consumer->end) {
 		if (!err)
 			err = s->consumer->end(s->consumer_priv, s);
 		else

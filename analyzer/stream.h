@@ -67,6 +67,11 @@ struct stream_ops {
 		       void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg);
 	/* stack() - call chain of the record, top first; returns number of frames put into @ips (at most @max). Thread-safe against push. */
 	size_t (*stack)(void *priv, const struct event *ev, uint64_t *ips, size_t max);
+	/*
+	 * render() - the fields of @n events as the kernel's print format puts them, into @texts (malloc'd; NULL where that
+	 * can't be done). May start a helper process; for printing only.
+	 */
+	void (*render)(void *priv, const struct event *const *evs, size_t n, char **texts);
 	/* line_of() - line number (from 1) for text forms; absent for binary ones: cites then carry the offset. */
 	void (*lines_of)(void *priv, const uint64_t *pos, uint64_t *line, size_t n); /* @pos ascending */
 };
@@ -97,6 +102,7 @@ struct batch {
 
 struct consumer {
 	/* All run in the consumer thread except end(), which runs in the parser's thread after it has been joined. */
+	bool		sync;		/* batch() runs in the parser's thread: it may read the stream's tables and call its ops */
 	struct error *(*begin)(void *priv, struct stream *s);	/* parser's thread, before the first batch */
 	void (*batch)(void *priv, struct stream *s, const struct batch *b);
 	struct error *(*end)(void *priv, struct stream *s);	/* write rows to the case file */
