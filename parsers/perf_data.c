@@ -4,6 +4,7 @@
  * The parts are described in perf_file.h.
  */
 #include "perf_file.h"
+#include "render.h"
 
 static int sniff(const struct sniff *s)
 {
@@ -93,6 +94,7 @@ static void release(struct perf_file *pf)
 		free(pf->facts[i].key);
 		free(pf->facts[i].value);
 	}
+	render_stop(pf->render);
 	free(pf->attrs);
 	free(pf->ids);
 	free(pf->formats);

@@ -157,7 +157,8 @@ struct perf_file {
 	/* sums */
 	uint64_t	lost, lost_samples, unknown_ids, unformatted, short_raw, compressed, bad_samples, kernel_maps;
 	uint64_t	damaged, damaged_at, damaged_bytes;	/* places, the first one, what could not be read */
-	struct render	*render;
+	struct render	*render;	/* see render.h; made when first asked for */
+	bool		render_failed;
 };
 
 /* A cursor over untrusted bytes: reading past the end sets `bad` and gives zeros. */

@@ -2,6 +2,8 @@
 /* perf_view.c - a perf.data's records looked at again by their place: citations, fields, call chains; see perf_file.h. */
 #include "perf_file.h"
 
+#include "render.h"
+
 /* The record of @ev, checked again: the file may have changed since. */
 static const uint8_t *record_of(const struct perf_file *pf, const struct event *ev, size_t *size)
 {
@@ -124,7 +126,59 @@ static size_t stack(void *priv, const struct event *ev, uint64_t *ips, size_t ma
 	return n;
 }
 
+/* Start the renderer with the formats of the recorded events. */
+static void start_renderer(struct perf_file *pf)
+{
+	const struct tp_format **formats = xcalloc(pf->n_attrs, sizeof(*formats));
+	struct error *err;
+	size_t i, n = 0;
+
+	for (i = 0; i < pf->n_attrs; i++)
+		if (pf->attrs[i].format)
+			formats[n++] = pf->attrs[i].format;
+	err = render_start(&pf->render, formats, n, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 8);
+	if (err) {
+		parse_remark(pf->ctx, false, "%s: fields are shown plainly", err->what);
+		pf->render_failed = true;
+		error_free(err);
+	}
+	free(formats);
+}
+
+static void render(void *priv, const struct event *const *evs, size_t n, char **texts)
+{
+	struct perf_file *pf = priv;
+	_cleanup_free_ struct render_event *batch = xcalloc(n, sizeof(*batch));
+	_cleanup_free_ char **out = xcalloc(n, sizeof(*out));
+	_cleanup_free_ size_t *index = xcalloc(n, sizeof(*index));
+	size_t i, k = 0;
+
+	if (!pf->render && !pf->render_failed)
+		start_renderer(pf);
+	if (pf->render_failed)
+		return;
+	for (i = 0; i < n; i++) {
+		const struct perf_attr *a;
+		struct perf_sample ps;
+		const uint8_t *rec;
+		size_t size;
+
+		a = sample_of(pf, evs[i], &rec, &size, &ps);
+		if (!a || !a->format || !ps.raw)
+			continue;
+		batch[k] = (struct render_event){ a->format->id, evs[i]->cpu, evs[i]->time, rec + ps.raw, ps.raw_size };
+		index[k++] = i;
+	}
+	if (!render_batch(pf->render, batch, k, out)) {
+		parse_remark(pf->ctx, false, "the renderer of print formats died (damaged or hostile formats): fields are shown plainly");
+		pf->render_failed = true;
+	}
+	for (i = 0; i < k; i++)
+		texts[index[i]] = out[i];
+}
+
 const struct stream_ops perf_ops = {
+	.render = render,
 	.cite_text = cite_text,
 	.fields = fields,
 	.stack = stack,
