@@ -352,13 +352,14 @@ static void join(struct mixed *mx, struct line *ln, const struct line *next)
 {
 	const char *s = next->s;
 	size_t len = next->len;
+	bool first = ln->s != mx->joined;
 
 	while (len && (*s == ' ' || *s == '\t')) {
 		s++;
 		len--;
 	}
 	GROW(mx->joined, mx->cap_joined, ln->len + len + 2);
-	if (ln->s != mx->joined)
+	if (first)
 		memcpy(mx->joined, ln->s, ln->len);
 	mx->joined[ln->len] = ' ';
 	memcpy(mx->joined + ln->len + 1, s, len);
@@ -513,7 +514,7 @@ static void describe(const struct mixed *mx)
 			o += (size_t)snprintf(buf + o, sizeof(buf) - o, "%s%" PRIu64 " of %.24s", o ? ", " : "",
 					      mx->feeds[i].taken, mx->feeds[i].p->name);
 	if (o)
-		parse_remark(mx->ctx, false, "lines taken: %s", buf);
+		parse_remark(mx->ctx, false, "%s: %s", mx->walk.w.data ? "lines taken" : "besides, lines of other formats", buf);
 }
 
 struct error *textfeed_mixed(struct parse_ctx *ctx, uint64_t *taken)
@@ -533,19 +534,23 @@ struct error *textfeed_mixed(struct parse_ctx *ctx, uint64_t *taken)
 struct error *textfeed_whole(struct parse_ctx *ctx, const struct parser *p)
 {
 	uint64_t not_mine = 0, first = 0, n = 0;
+	struct mixed others;
 	struct line_walk w;
 	struct line ln;
-	struct error *err;
+	struct error *err, *e;
 	void *state = NULL;
 
 	if (p->begin)
 		TRY(p->begin(ctx, &state));
+	mixed_init(&others, ctx, p);
 	line_walk_init(&w, ctx->m->data, ctx->m->size);
 	while (line_walk_next(&w, &ln)) {
 		if (w.open_end && ctx->m->truncated)
 			break;	/* half a line says nothing, or worse, something wrong */
 		ln.no += ctx->base_line;
-		if (p->line(ctx, state, &ln) == LINE_NOT_MINE && ln.len) {
+		/* A terminal's transcript holds more than one tool's output. */
+		if (p->line(ctx, state, &ln) == LINE_NOT_MINE && ln.len && !is_script(&ln) &&
+		    offer(&others, &ln) == LINE_NOT_MINE) {
 			if (!not_mine++)
 				first = ln.no;
 		}
@@ -553,6 +558,13 @@ struct error *textfeed_whole(struct parse_ctx *ctx, const struct parser *p)
 			break;
 	}
 	err = p->end ? p->end(ctx, state) : NULL;
+	if (others.taken)
+		describe(&others);
+	e = mixed_finish(&others);
+	if (err)
+		error_free(e);
+	else
+		err = e;
 	if (w.cut)
 		parse_remark(ctx, true, "%" PRIu64 " lines longer than 64 KiB: cut there", w.cut);
 	if (not_mine)

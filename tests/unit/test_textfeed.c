@@ -94,6 +94,24 @@ static const struct parser value_parser = {
 /* REGISTER() is for one a file. */
 static const void *const __attribute__((used, section("km_parsers"))) value_entry = &value_parser;
 
+/* A second LINES format that is never embedded: "# TST", "T x". */
+static int lines_sniff(const struct sniff *s)
+{
+	return s->len >= 5 && !memcmp(s->head, "# TST", 5) ? 80 : 0;
+}
+
+static enum line_result lines_line(struct parse_ctx *ctx, void *state, const struct line *ln)
+{
+	(void)ctx;
+	(void)state;
+	return ln->len > 2 && (!memcmp(ln->s, "T ", 2) || !memcmp(ln->s, "# TST", 3)) ? LINE_TAKEN : LINE_NOT_MINE;
+}
+
+static const struct parser lines_parser = {
+	.name = "test lines", .kind = PARSER_LINES, .sniff = lines_sniff, .line = lines_line,
+};
+static const void *const __attribute__((used, section("km_parsers"))) lines_entry = &lines_parser;
+
 static struct case_db *db;
 
 static int set_up(void **state)
@@ -150,6 +168,19 @@ static void test_whole(void **state)
 	assert_int_equal(got.n, 2);
 	assert_string_equal(got.text[0], "REC 1 end");
 	assert_int_equal(got.no[1], 5);
+}
+
+/* A file of one format with lines of another: both are read. */
+static void test_transcript(void **state)
+{
+	const char *r = feed("# TST\nT 1\nREC 1 end\nT 2\nnoise\n");
+
+	(void)state;
+	assert_begins(r, "read|test lines|besides, lines of other formats: 1 of test records; 1 of 5 lines not understood");
+	assert_int_equal(got.n, 1);
+	assert_int_equal(got.no[0], 3);
+	/* Sources: the one of the taken record. */
+	assert_int_equal(case_int(db, -1, "SELECT COUNT(*) FROM source", ""), 1);
 }
 
 static void test_whole_cut(void **state)
@@ -217,6 +248,11 @@ static void test_rejoined(void **state)
 	assert_int_equal(got.no[1], 6);
 	/* "REC 5 REC 6 end" is what the parser asked for. */
 	assert_string_equal(got.text[2], "REC 5 REC 6 end");
+	/* Many pieces: the buffer they are joined in grows under them. */
+	feed("REC 7 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n  bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
+	     "cccccccccccccccccccccccccccccccccccccc\ndddddddddd end\n");
+	assert_int_equal(got.n, 4);
+	assert_int_equal(strlen(got.text[3]), 44 + 1 + 51 + 1 + 38 + 1 + 14);
 }
 
 static void test_quoted_printable(void **state)
@@ -306,7 +342,7 @@ static void test_unquote(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_whole), TEST(test_whole_cut), TEST(test_bom_and_utf16), TEST(test_prose), TEST(test_quoted_once),
+		TEST(test_whole), TEST(test_transcript), TEST(test_whole_cut), TEST(test_bom_and_utf16), TEST(test_prose), TEST(test_quoted_once),
 		TEST(test_rejoined), TEST(test_quoted_printable), TEST(test_diff_and_script), TEST(test_sections),
 		TEST(test_long_and_binary), TEST(test_unquote),
 	};
