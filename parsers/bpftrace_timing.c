@@ -58,7 +58,7 @@ struct bt_state {
 	bool		adjacent;	/* it follows a timing line with nothing but blank lines between */
 	/* the script's text */
 	bool		in_script;
-	int64_t		script_threshold_ns;
+	uint32_t	script_func;
 	int64_t		first_ns, last_ns;
 };
 
@@ -241,28 +241,29 @@ static void add_frame(struct bt_state *st, const char *s, size_t len)
 	st->frames_len += len + 1;
 }
 
-/* The script's own source: `if ($diff > 500000000)` between `nsecs - @start` and `printf("FUNC (tid=`. */
+/* The script's own source: the probe `kretfunc:vmlinux:FUNC` or `kretprobe:FUNC`, then `if ($diff > 500000000)`. */
 static void read_script(struct bt_state *st, const struct line *ln)
 {
+	static const char *const probes[] = { "kretfunc:", "kretprobe:", "fexit:" };
 	struct scan c = scan_line(ln);
 	const char *s;
 	uint64_t v;
-	size_t len;
-	uint32_t id;
+	size_t len, i;
 
-	if (scan_find(&c, "nsecs - @") || scan_find(&c, "nsecs-@"))
-		st->in_script = true;
-	if (!st->in_script)
-		return;
-	if (scan_to(&c, "> ") && scan_u64(&c, &v) && v <= INT64_MAX && !scan_at_end(&c) && *c.p == ')')
-		st->script_threshold_ns = (int64_t)v;
-	c = scan_line(ln);
-	if (scan_to(&c, "printf(\"") && scan_word(&c, &s, &len) && scan_lit(&c, " (tid=")) {
-		id = strtab_id(&st->funcs, s, len);
-		if (id != STRTAB_NONE && st->script_threshold_ns > 0)
-			st->f[id].threshold_ns = st->script_threshold_ns;
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct scan d = c;
+
+		if (!scan_to(&d, probes[i]) || !scan_word(&d, &s, &len))
+			continue;
+		while (scan_char(&d, ':') && scan_word(&d, &s, &len))
+			;
+		st->script_func = strtab_id(&st->funcs, s, len);
+		st->in_script = st->script_func != STRTAB_NONE;
+		c = d;
+	}
+	if (st->in_script && scan_to(&c, " > ") && scan_u64(&c, &v) && v <= INT64_MAX && scan_char(&c, ')')) {
+		st->f[st->script_func].threshold_ns = (int64_t)v;
 		st->in_script = false;
-		st->script_threshold_ns = 0;
 	}
 }
 
