@@ -979,6 +979,26 @@ static struct error *dmesg_end(struct parse_ctx *ctx, void *state)
 	return err;
 }
 
+/* Alarms whose second half a mailer put on the next line. */
+static bool dmesg_wants_more(const char *s, size_t len)
+{
+	static const struct { const char *begin, *end; } records[] = {
+		{ "BUG: soft lockup - CPU#", "!" }, { "INFO: task ", " seconds." }, { "detected stalls on", "CPUs/tasks" },
+		{ "self-detected stall on", "CPU" }, { "BUG: workqueue lockup - pool", "!" },
+	};
+	struct line ln = { .s = s, .len = len };
+	struct log_entry e;
+	size_t i;
+
+	split_entry(&ln, &e);
+	if (!e.kernel && !bare_ok(&e))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(records); i++)
+		if (scan_to(&e.text, records[i].begin))
+			return !scan_find(&e.text, records[i].end) && scan_left(&e.text) < 100;
+	return false;
+}
+
 static const struct parser dmesg = {
 	.name		= "dmesg",
 	.kind		= PARSER_LINES,
@@ -988,5 +1008,6 @@ static const struct parser dmesg = {
 	.begin		= dmesg_begin,
 	.line		= dmesg_line,
 	.end		= dmesg_end,
+	.wants_more	= dmesg_wants_more,
 };
 REGISTER(parsers, &dmesg);

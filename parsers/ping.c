@@ -91,12 +91,13 @@ static bool scan_seq(struct scan *c, uint64_t *seq)
 	return false;
 }
 
+static const char *const failures[] = {
+	"Destination Host Unreachable", "Destination Net Unreachable", "Destination Port Unreachable", "Time to live exceeded",
+	"Packet filtered", "Destination unreachable",
+};
+
 static bool parse_ping(const struct line *ln, struct ping_line *l)
 {
-	static const char *const failures[] = {
-		"Destination Host Unreachable", "Destination Net Unreachable", "Destination Port Unreachable", "Time to live exceeded",
-		"Packet filtered", "Destination unreachable",
-	};
 	struct scan c = scan_line(ln);
 	uint64_t bytes;
 	size_t i;
@@ -127,6 +128,30 @@ static bool parse_ping(const struct line *ln, struct ping_line *l)
 	if (!scan_char(&c, '=') && !scan_char(&c, '<'))
 		return false;
 	return scan_dec(&c, NSEC_PER_MSEC, &l->rtt_ns, NULL) && l->rtt_ns <= MAX_RTT_NS && scan_lit(&c, " ms");
+}
+
+/* A reply without its time, or a failure whose words are not all there: the mailer's line was full. */
+static bool ping_wants_more(const char *s, size_t len)
+{
+	struct scan c = scan_mem(s, len);
+	uint64_t seq, bytes;
+	size_t i;
+
+	scan_trim(&c);
+	scan_blanks(&c);
+	if (scan_char(&c, '[') && (!scan_dec(&c, NSEC_PER_SEC, &(int64_t){ 0 }, NULL) || !scan_lit(&c, "] ")))
+		return false;
+	if (scan_lit(&c, "From ")) {
+		if (!scan_seq(&c, &seq))
+			return false;
+		scan_blanks(&c);
+		for (i = 0; i < ARRAY_SIZE(failures); i++)
+			if (scan_left(&c) < strlen(failures[i]) && !memcmp(c.p, failures[i], scan_left(&c)))
+				return true;
+		return false;
+	}
+	return scan_u64(&c, &bytes) && scan_lit(&c, " bytes from ") && !scan_find(&c, " time=") && !scan_find(&c, " time<") &&
+	       scan_left(&c) < 200;
 }
 
 /* N packets transmitted, M received ... */
@@ -618,5 +643,6 @@ static const struct parser ping = {
 	.begin		= ping_begin,
 	.line		= ping_line,
 	.end		= ping_end,
+	.wants_more	= ping_wants_more,
 };
 REGISTER(parsers, &ping);

@@ -230,6 +230,18 @@ static struct error *lat_end(struct parse_ctx *ctx __unused, void *state)
 	return NULL;
 }
 
+/* A row that ends behind its runtime, count or average: `CPU 0/KVM:169 | 1017.314 ms | 114 | avg: 73.665 ms |`. */
+static bool lat_wants_more(const char *s, size_t len)
+{
+	struct scan c = scan_mem(s, len);
+	int64_t ns;
+
+	scan_trim(&c);
+	if (!scan_to(&c, "|") || !ms_column(&c, "", &ns) || scan_left(&c) > 60)
+		return false;
+	return !scan_find(&c, "max:") || (scan_to(&c, "max start:") && !scan_find(&c, "max end:"));
+}
+
 static const struct parser sched_latency = {
 	.name		= "perf sched latency",
 	.kind		= PARSER_LINES,
@@ -239,5 +251,6 @@ static const struct parser sched_latency = {
 	.begin		= lat_begin,
 	.line		= lat_line,
 	.end		= lat_end,
+	.wants_more	= lat_wants_more,
 };
 REGISTER(parsers, &sched_latency);
