@@ -20,13 +20,13 @@ struct range {
 
 struct vthread {
 	uint32_t	task;
-	uint64_t	begin;			/* since when it is watched */
 	uint64_t	since, pos;		/* the open piece */
 	uint64_t	ns[VS_N];
 	struct range	recent[RECENT];		/* latest first: to take back what lies behind its last event */
 	struct exit_info info;
 	uint64_t	(*bins)[VS_N];
 	uint64_t	bin_ns, bin_base;	/* bin i is [(bin_base + i) * bin_ns, ...) */
+	uint32_t	enq_ns;			/* R_WAIT: see struct piece */
 	uint64_t	kvm_run_nr;		/* system call number of its ioctl(KVM_RUN) + 1, 0 not in it */
 	uint16_t	cpu;
 	uint16_t	block_state;
@@ -162,7 +162,7 @@ static void piece(struct states *s, struct vthread *v, uint64_t end, uint64_t po
 	if (end > v->since) {
 		struct piece p = {
 			.start = v->since, .end = end, .pos = v->pos, .end_pos = pos, .info = v->info, .cpu = v->cpu,
-			.block_state = v->block_state, .state = (uint8_t)state, .flags = flags,
+			.enq_ns = v->run == R_WAIT ? v->enq_ns : 0, .block_state = v->block_state, .state = (uint8_t)state, .flags = flags,
 		};
 
 		if (!(s->e->seen & KIND(SCHED_SWITCH)))
@@ -230,7 +230,7 @@ static struct vthread *watch(struct states *s, uint32_t idx)
 	memset(v, 0, sizeof(*v));
 	s->of[idx] = (uint32_t)s->n;
 	v->task = idx;
-	v->begin = v->since = e->now;
+	v->since = e->now;
 	v->cpu = t->cpu;
 	v->info.reason = v->info.user_reason = EVENT_U32_NONE;
 	v->block_state = t->block_state;
@@ -275,6 +275,7 @@ static void switch_out(struct states *s, struct vthread *v, const struct event *
 	v->preempted = false;
 	if (!(st & ~(uint64_t)TSTATE_PREEMPTED)) {
 		v->run = R_WAIT;
+		v->enq_ns = 0;
 		v->preempted = true;
 	} else if (st & (TSTATE_DEAD | TSTATE_ZOMBIE)) {
 		v->run = R_NONE;
@@ -331,8 +332,13 @@ static void on_wakeup(struct states *s, const struct event *ev)
 	cpu = ev->b[1] < EVENT_CPU_NONE ? (uint16_t)ev->b[1] : v->cpu;
 	switch ((enum run)v->run) {
 	case R_WAIT:
-		if (ev->kind != EV_SCHED_WAKING && !v->preempted && s->e->now - v->since <= NSEC_PER_MSEC)
-			v->cpu = cpu;
+		if (ev->kind != EV_SCHED_WAKING && !v->preempted && !v->enq_ns) {
+			uint64_t d = s->e->now - v->since;
+
+			v->enq_ns = (uint32_t)MIN(d, (uint64_t)UINT32_MAX);
+			if (d <= NSEC_PER_MSEC)
+				v->cpu = cpu;
+		}
 		return;
 	case R_RUN:
 		return;
@@ -349,6 +355,7 @@ static void on_wakeup(struct states *s, const struct event *ev)
 	}
 	v->run = R_WAIT;
 	v->preempted = false;
+	v->enq_ns = 0;
 	v->cpu = cpu;
 }
 
@@ -614,8 +621,6 @@ static void settle(struct states *s, struct vthread *v)
 		if (v->bins)
 			bins_add(v, r->state, from, r->end, true);
 	}
-	if (v->bins && v->begin > t->first_ns && !v->bin_ns)
-		bins_add(v, VS_UNKNOWN, t->first_ns, MIN(v->begin, t->last_ns), false);
 	for (i = 0; i < VS_N; i++)
 		sum += v->ns[i];
 	/* the time before it was known to be a vCPU thread */

@@ -4,6 +4,15 @@
 
 #define KVM_IOCTL_TYPE	0xae	/* linux/kvm.h: KVMIO */
 
+uint32_t hist_kvm_ioctl(const struct event *ev)
+{
+	/* numbers of ioctl: x86-64 16, arm64 and riscv 29, i386, ppc and s390 54 (asm/unistd.h) */
+	if (ev->kind == EV_SYS_ENTER && ev->b[0] != 16 && ev->b[0] != 29 && ev->b[0] != 54)
+		return 0;
+	/* _IOC: type in bits 8 to 15; direction and size above */
+	return (ev->a[1] >> 8 & 0xff) == KVM_IOCTL_TYPE && ev->a[1] <= UINT32_MAX ? (uint32_t)ev->a[1] & 0xffff : 0;
+}
+
 static struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu)
 {
 	if (unlikely(cpu == EVENT_CPU_NONE))
@@ -247,12 +256,41 @@ static void func_push(struct history *h, uint32_t idx, uint32_t func)
 
 static void func_done(struct hist_task *t, uint32_t func, uint64_t start, uint64_t end)
 {
-	/* the longest one since the last that began before it ended keeps its place */
-	if (t->best_end <= start || end - start >= t->best_end - t->best_start) {
+	if (start >= t->mark && (t->best_start < t->mark || end - start > t->best_end - t->best_start)) {
 		t->best_func = func;
 		t->best_start = start;
 		t->best_end = end;
 	}
+}
+
+bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func, uint64_t *ns)
+{
+	struct hist_task *t = hist_task(h, idx);
+	uint64_t start = 0, end = 0;
+	unsigned int n;
+
+	if (!t)
+		return false;
+	if (t->best_end > t->best_start && t->best_start >= t->mark) {
+		start = MAX(t->best_start, from);
+		end = MIN(t->best_end, to);
+		*func = t->best_func;
+	}
+	for (n = MIN((unsigned int)t->n_funcs, (unsigned int)HIST_FUNCS); n; n--) {
+		uint64_t s = MAX(t->func_start[n - 1], from);
+
+		/* still open: the innermost that had most of the time */
+		if (s < to && (end <= start || to - s > end - start) && func_counts(h, t->func[n - 1])) {
+			start = s;
+			end = to;
+			*func = t->func[n - 1];
+		}
+	}
+	t->mark = h->e->now;
+	if (end <= start)
+		return false;
+	*ns = end - start;
+	return true;
 }
 
 static void func_pop(struct history *h, uint32_t idx, uint32_t func)
@@ -316,7 +354,7 @@ static void on_probe(struct history *h, uint32_t idx, const struct event *ev)
 
 static void on_current(struct history *h, const struct event *ev)
 {
-	uint32_t idx = engine_task(h->e, ev->tid);
+	uint32_t idx = engine_task(h->e, ev->tid), request;
 	struct hist_task *t;
 
 	if (idx == TASK_NONE || task_is_idle(idx))
@@ -333,12 +371,10 @@ static void on_current(struct history *h, const struct event *ev)
 		func_graph(h, idx, ev);
 		break;
 	case EV_SYS_ENTER:
-		t->sysctx = (ev->a[1] >> 8 & 0xff) == KVM_IOCTL_TYPE && ev->a[1] <= UINT32_MAX ?
-			    HCTX(HCTX_IOCTL, ev->a[1] & 0xffff) : HCTX(HCTX_SYSCALL, ev->b[0]);
-		break;
 	case EV_SYSCALL_ENTER:
-		t->sysctx = (ev->a[1] >> 8 & 0xff) == KVM_IOCTL_TYPE && ev->a[1] <= UINT32_MAX ?
-			    HCTX(HCTX_IOCTL, ev->a[1] & 0xffff) : HCTX(HCTX_SYSNAME, ev->b[0]);
+		request = hist_kvm_ioctl(ev);
+		t->sysctx = request ? HCTX(HCTX_IOCTL, request) :
+			    HCTX(ev->kind == EV_SYS_ENTER ? HCTX_SYSCALL : HCTX_SYSNAME, ev->b[0]);
 		break;
 	case EV_SYS_EXIT:
 	case EV_SYSCALL_EXIT:
@@ -424,7 +460,7 @@ static bool clip(struct hist_seg *s, uint64_t from, uint64_t to)
 	return s->end > s->start;
 }
 
-bool hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
+enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
 	       bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg)
 {
 	const struct hist_task *t;
@@ -433,7 +469,7 @@ bool hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to
 	uint64_t seq;
 
 	if (idx == TASK_NONE || idx >= h->n_tasks || !h->tasks[idx].seen)
-		return false;
+		return HIST_EDGE;
 	t = &h->tasks[idx];
 	if (t->since < to) {
 		bool lost = t->state != HIST_RUN && t->losses != losses_at(h, t->cpu);
@@ -443,24 +479,24 @@ bool hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to
 				       .ctx = t->state == HIST_BLOCK ? t->ctx : hist_ctx(h, idx), .wcpu = EVENT_CPU_NONE,
 				       .state = lost ? HIST_LOST : t->state, .bstate = t->bstate };
 		if (clip(&c, from, to) && !fn(arg, &c))
-			return true;
+			return HIST_COVERED;
 		if (t->since <= from)
-			return true;
+			return HIST_COVERED;
 	}
 	for (seq = t->last; (s = hist_seg(h, seq)) != NULL; seq = link_seq(seq, s->prev)) {
 		if (!*budget || s->task != idx)
-			return false;
+			return HIST_CUT;
 		--*budget;
 		c = *s;
 		if (clip(&c, from, to) && !fn(arg, &c))
-			return true;
+			return HIST_COVERED;
 		if (s->start <= from)
-			return true;
+			return HIST_COVERED;
 	}
-	return false;
+	return seq == HIST_NONE ? HIST_EDGE : HIST_CUT;
 }
 
-bool hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
+enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
 		   bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg)
 {
 	const struct hist_cpu *cc;
@@ -469,27 +505,27 @@ bool hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_
 	uint64_t seq;
 
 	if (cpu >= h->n_cpus)
-		return false;
+		return HIST_EDGE;
 	cc = &h->cpus[cpu];
 	if (cc->task != TASK_NONE && cc->since < to) {
 		c = (struct hist_seg){ .start = cc->since, .end = to, .task = cc->task, .waker = TASK_NONE, .cpu = cpu,
 				       .state = HIST_RUN };
 		if (clip(&c, from, to) && !fn(arg, &c))
-			return true;
+			return HIST_COVERED;
 		if (cc->since <= from)
-			return true;
+			return HIST_COVERED;
 	}
 	for (seq = cc->last; (s = hist_seg(h, seq)) != NULL; seq = link_seq(seq, s->cprev)) {
 		if (!*budget || s->cpu != cpu || s->state != HIST_RUN)
-			return false;
+			return HIST_CUT;
 		--*budget;
 		c = *s;
 		if (clip(&c, from, to) && !fn(arg, &c))
-			return true;
+			return HIST_COVERED;
 		if (s->start <= from)
-			return true;
+			return HIST_COVERED;
 	}
-	return false;
+	return seq == HIST_NONE ? HIST_EDGE : HIST_CUT;
 }
 
 static void *history_begin(struct engine *e)

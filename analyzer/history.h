@@ -5,7 +5,7 @@
  * A segment is a stretch of one task in one scheduler state. It is written when it ends, so the pool is ordered by end time;
  * the pool is a ring of HIST_SEGS segments (32 MB, touched only as far as it is used): the oldest go first. Segments of one
  * task are linked backwards, and so are the running ones of one CPU (the idle task's among them). Whoever asks for a time that has left
- * the pool is told so (hist_walk's `cut`), makes a `folded` link and marks its stall partial; the second look of design §4 (a
+ * the pool is told so (HIST_CUT), makes a `folded` link and marks its stall partial; the second look of design §4 (a
  * backward read of the input for that window) begins at exactly this place.
  *
  * Source of the rules: kernel/sched/core.c (sched_waking before, sched_wakeup after the enqueue; prev_state of
@@ -60,7 +60,8 @@ struct hist_task {
 	uint64_t	last;		/* sequence number of the last closed segment, HIST_NONE */
 	uint64_t	func_start[HIST_FUNCS];
 	uint32_t	func[HIST_FUNCS];
-	uint64_t	best_start, best_end;	/* longest function call that ended since mark_func() */
+	uint64_t	best_start, best_end;	/* longest function call that began since `mark` and has ended */
+	uint64_t	mark;
 	uint64_t	sample_time;
 	uint32_t	best_func;
 	uint32_t	sample_stack;	/* stack id of the last sample */
@@ -113,15 +114,26 @@ const struct hist_seg *hist_seg(const struct history *h, uint64_t seq);
 /* hist_ctx() - what task @idx is in just now. */
 uint32_t hist_ctx(const struct history *h, uint32_t idx);
 
+/* hist_kvm_ioctl() - the KVM ioctl request (0xAExx) that a system call's entry makes; 0 when it makes none. */
+uint32_t hist_kvm_ioctl(const struct event *ev);
+/* hist_long_func() - the longest call of a known function of task @idx that overlaps [@from, @to) and began since the last call of this; false: none. */
+bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func, uint64_t *ns);
+
+enum hist_end {
+	HIST_COVERED,		/* @from was reached */
+	HIST_EDGE,		/* nothing is known before: the recording, or what is known of it, begins later */
+	HIST_CUT,		/* it has left the pool, or the budget is used up */
+};
+
 /*
  * hist_walk() - the segments of task @idx that overlap [@from, @to), newest first, each clipped to it; the open one counts, up to
- * @to. Stops when @fn returns false. Returns false when the pool no longer reaches @from (what is there has been
- * delivered). @budget is counted down by steps and ends the walk (false) at 0. Between the segments there is no gap.
+ * @to. Stops (HIST_COVERED) when @fn returns false. @budget is counted down by steps and ends the walk at 0. Between the
+ * segments there is no gap.
  */
-bool hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
-	       bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
+enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
+			bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
 /* hist_walk_cpu() - the same for what ran on @cpu; there may be gaps where that is not known. */
-bool hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
-		   bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
+enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
+			    bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
 
 #endif

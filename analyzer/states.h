@@ -52,6 +52,7 @@ struct piece {
 	uint64_t	start, end;
 	uint64_t	pos, end_pos;	/* events that began and ended it */
 	struct exit_info info;
+	uint32_t	enq_ns;		/* waiting: from the wake-up to its enqueue, where that was seen; else 0 */
 	uint16_t	cpu;
 	uint16_t	block_state;
 	uint8_t		state;		/* enum vstate */
