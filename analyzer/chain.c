@@ -120,8 +120,8 @@ static void sort_shares(struct link *l)
 
 /* The alternation of a throttled group: what ran, what was idle, as children of the wait at index @parent. */
 struct alternation {
-	struct { uint64_t start, end; uint32_t task; bool idle; uint64_t pos; } tile[2 * CHAIN_TILES];	/* newest first */
-	uint32_t	n;
+	struct { uint64_t start, end; uint32_t task; bool idle; uint64_t pos; } tile[4 * CHAIN_TILES];	/* newest first */
+	uint32_t	n, gaps;
 	uint64_t	enqueued;
 	bool		full;
 };
@@ -143,6 +143,7 @@ static bool on_alternate(void *arg, const struct hist_seg *s)
 		a->full = true;
 		return false;
 	}
+	a->gaps += a->n && a->tile[a->n - 1].start != s->end;
 	a->tile[a->n].start = s->start;
 	a->tile[a->n].end = s->end;
 	a->tile[a->n].task = s->task;
@@ -159,7 +160,7 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 	uint32_t i;
 
 	hist_walk_cpu(c->h, p->cpu, p->start, p->end, &c->budget, on_alternate, &a);
-	if (a.n < 2 || !room(c, 2 * a.n + 2))
+	if (a.n < 2 || !room(c, a.n + a.gaps + 2))
 		return;
 	for (i = a.n; i--; at = a.tile[i].end) {
 		if (a.tile[i].start > at) {
@@ -226,7 +227,10 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 
 	l->cpu = s->cpu;
 	l->ctx = s->ctx;
-	l->flags = s->bstate & TSTATE_UNINTERRUPTIBLE ? LF_UNINT : 0;
+	if (s->bstate == HIST_NEW_TASK)
+		l->flags = LF_NEW;
+	else if (s->bstate & TSTATE_UNINTERRUPTIBLE)
+		l->flags = LF_UNINT;
 	l->block.waker = s->waker;
 	l->block.wctx = s->wctx;
 	l->block.wcpu = s->wcpu;
@@ -242,7 +246,7 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 	}
 	/* the idle task wakes nobody by itself: an interrupt did, whether or not the form carries flags */
 	if (irq || s->waker == 0) {
-		l->flags |= s->wflags & EVF_SOFTIRQ && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ : LF_IRQ;
+		l->flags |= (s->wflags & EVF_SOFTIRQ) && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ : LF_IRQ;
 		l->flags |= irq ? 0 : LF_INFERRED;
 		l->named_ns = s->end - s->start;
 		return;
@@ -363,6 +367,7 @@ static void add_tile(struct chain *c, uint16_t parent, const struct tile *t, uin
 static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t from, uint64_t to)
 {
 	struct tiling g = { .count = true, .oldest = to };
+	uint64_t budget = c->budget;
 	enum hist_end end = hist_walk(c->h, task, from, to, &c->budget, on_seg, &g);
 	struct link *l;
 	uint32_t i;
@@ -372,7 +377,7 @@ static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t f
 	g.count = false;
 	g.oldest = to;
 	if (g.segs) {
-		uint64_t steps = g.segs + 1;	/* the first walk has paid for these */
+		uint64_t steps = budget - c->budget + 1;	/* the first walk has paid for these */
 
 		g.segs = 0;
 		hist_walk(c->h, task, from, to, &steps, on_seg, &g);
@@ -582,7 +587,7 @@ uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, ui
 			h = mix_task(e, h, l[i].wait.ns[0] > l[i].wait.idle ? l[i].wait.who[0] : 0);
 			break;
 		case LK_BLOCKED:
-			h = mix(h, l[i].flags & (LF_IRQ | LF_SOFTIRQ));
+			h = mix(h, l[i].flags & (LF_IRQ | LF_SOFTIRQ | LF_NEW));
 			h = mix(h, l[i].ctx);
 			if (!(l[i].flags & (LF_IRQ | LF_SOFTIRQ)))
 				h = mix_task(e, h, l[i].block.waker);

@@ -12,7 +12,7 @@
 
 #include "states.h"
 
-#define CHAIN_LINKS		160	/* of one chain */
+#define CHAIN_LINKS		192	/* of one chain */
 #define CHAIN_DEPTH		8
 #define CHAIN_TILES		24	/* children of one link that stand alone; shorter ones fold */
 #define CHAIN_STEPS		(1u << 20)	/* history segments looked at for one chain */
@@ -34,6 +34,7 @@ enum link_flag {
 	LF_IRQ		= 0x20,		/* BLOCKED: woken from a hard interrupt */
 	LF_SOFTIRQ	= 0x40,
 	LF_UNINT	= 0x80,		/* BLOCKED: in state D */
+	LF_NEW		= 0x100,	/* BLOCKED: not created yet; the waker is who created it */
 };
 
 struct link {
@@ -44,7 +45,8 @@ struct link {
 	uint32_t	ctx;			/* HCTX of that task */
 	uint16_t	cpu;
 	uint16_t	parent;			/* index of the link, LINK_ROOT */
-	uint8_t		kind, depth, flags;
+	uint16_t	flags;
+	uint8_t		kind, depth;
 	union {
 		struct {			/* HOST, VMM */
 			struct exit_info info;

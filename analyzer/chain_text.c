@@ -263,6 +263,8 @@ static char *what_block(struct engine *e, const struct link *l)
 	if (l->flags & (LF_IRQ | LF_SOFTIRQ))
 		return xasprintf("blocked%s%s%s until woken from %s%s", d, *ctx ? " " : "", ctx,
 				 l->flags & LF_INFERRED ? "an interrupt" : l->flags & LF_SOFTIRQ ? "softirq" : "hardirq", where);
+	if (l->flags & LF_NEW)
+		return xasprintf("not created yet: until started by %s%s", comm_of(e, l->block.waker, comm), where);
 	chain_ctx_name(e, l->block.wctx, wctx, sizeof(wctx));
 	return xasprintf("blocked%s%s%s until woken by %s%s%s%s", d, *ctx ? " " : "", ctx,
 			 comm_of(e, l->block.waker, comm), where, *wctx ? " " : "", wctx);
@@ -360,6 +362,8 @@ static char *shape_of(struct engine *e, const struct link *l)
 					 l->flags & LF_SOFTIRQ ? "softirq" : "interrupt");
 		chain_ctx_name(e, l->block.wctx, wctx, sizeof(wctx));
 		alike(e, l->block.waker, who, sizeof(who));
+		if (l->flags & LF_NEW)
+			return xasprintf("until created by %s", who);
 		return xasprintf("blocked%s%s until woken by %s", *ctx ? " " : "", ctx, who);
 	case LK_RUNNING:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));

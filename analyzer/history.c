@@ -171,6 +171,19 @@ static void idle_leaves(struct history *h, uint16_t cpu, uint64_t pos)
 	h->n++;
 }
 
+/* A running task turns up elsewhere: when it left its CPU was not recorded, so nothing is known of either since then. */
+static void left_unseen(struct history *h, uint32_t idx, struct hist_task *t)
+{
+	struct hist_cpu *c;
+
+	if (!t->seen || t->state != HIST_RUN)
+		return;
+	t->state = HIST_UNKNOWN;
+	c = hist_cpu(h, t->cpu);
+	if (c && c->task == idx)
+		c->task = TASK_NONE;
+}
+
 static void on_switch(struct history *h, const struct event *ev)
 {
 	uint32_t prev = engine_task(h->e, (int32_t)ev->a[2]), next = engine_task(h->e, (int32_t)ev->b[0]);
@@ -184,8 +197,8 @@ static void on_switch(struct history *h, const struct event *ev)
 			state = HIST_PREEMPT;
 		else if (st & (TSTATE_DEAD | TSTATE_ZOMBIE))
 			state = HIST_DEAD;
-		if (t->seen && t->state == HIST_RUN && t->cpu != ev->cpu)
-			t->state = HIST_UNKNOWN;	/* it was switched in elsewhere unseen */
+		if (t->cpu != ev->cpu)
+			left_unseen(h, prev, t);
 		turn(h, prev, t, state, ev->cpu, ev->pos, NULL, TASK_NONE);
 		t->bstate = (uint8_t)st;
 	} else if (prev == 0) {
@@ -194,6 +207,7 @@ static void on_switch(struct history *h, const struct event *ev)
 	if (next != TASK_NONE && !task_is_idle(next)) {
 		struct hist_task *t = hist_task(h, next);
 
+		left_unseen(h, next, t);
 		if (t->seen && (t->state == HIST_WAIT || t->state == HIST_PREEMPT) && ev->cpu != EVENT_CPU_NONE)
 			t->cpu = t->cpu == ev->cpu || t->losses == losses_at(h, t->cpu) ? ev->cpu : t->cpu;
 		turn(h, next, t, HIST_RUN, ev->cpu, ev->pos, NULL, TASK_NONE);
@@ -223,6 +237,18 @@ static void on_wakeup(struct history *h, const struct event *ev)
 	}
 	if (t->seen && (t->state == HIST_RUN || t->state == HIST_PREEMPT))
 		return;
+	if (ev->kind == EV_SCHED_WAKEUP_NEW && (!t->seen || t->state == HIST_DEAD)) {
+		/* a new task (or tid): before this there was none, and whoever creates it decides when it begins */
+		t->seen = true;
+		t->state = HIST_BLOCK;
+		t->bstate = HIST_NEW_TASK;
+		t->since = 0;
+		t->pos = ev->pos;
+		t->n_funcs = 0;
+		t->sysctx = t->ctx = 0;
+		t->losses = losses_at(h, t->cpu);
+		t->last = HIST_NONE;
+	}
 	turn(h, idx, t, HIST_WAIT, cpu, ev->pos, ev, waker);
 }
 

@@ -19,6 +19,7 @@
 #define HIST_SEGS	(1u << 19)	/* 64 bytes each: 32 MB */
 #define HIST_NONE	UINT64_MAX
 #define HIST_FUNCS	8		/* nested functions kept per task */
+#define HIST_NEW_TASK	0xff		/* bstate of the time before a task was created; its waker is who did that */
 
 enum hist_state {
 	HIST_UNKNOWN,		/* before the first sight, or off the CPU without being woken as far as recorded */
@@ -48,7 +49,7 @@ struct hist_seg {
 	uint16_t	cpu;		/* RUN, WAIT, PREEMPT: where; BLOCK: where it ran last */
 	uint16_t	wcpu;		/* BLOCK: CPU of the waker */
 	uint8_t		state;		/* enum hist_state */
-	uint8_t		wflags;		/* BLOCK: enum event_flag of the wake-up | HIST_WF_* in wkind */
+	uint8_t		wflags;		/* BLOCK: enum event_flag of the wake-up */
 	uint8_t		wkind;		/* BLOCK: event kind of the wake-up */
 	uint8_t		bstate;		/* BLOCK: low 8 bits of enum task_state_bit */
 };
