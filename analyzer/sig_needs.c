@@ -77,7 +77,7 @@ static bool known_name(const char *kind, const char *name)
 	return false;
 }
 
-char *need_known(const char *need)
+static char *one_known(const char *need)
 {
 	const char *colon = strchr(need, ':');
 	char kind[16];
@@ -100,9 +100,38 @@ char *need_known(const char *need)
 	return colon[1] ? NULL : xasprintf("'%s' names nothing", need);
 }
 
+/* The next of "A or B or C": copied to *one; NULL after the last. */
+static const char *next_alternative(const char *p, char **one)
+{
+	const char *end = strstr(p, " or ");
+
+	*one = end ? xstrndup(p, (size_t)(end - p)) : xstrdup(p);
+	return end ? end + 4 : NULL;
+}
+
+char *need_known(const char *need)
+{
+	char *wrong = NULL;
+
+	for (const char *p = need; p && !wrong;) {
+		_cleanup_free_ char *one = NULL;
+
+		p = next_alternative(p, &one);
+		wrong = one_known(one);
+	}
+	return wrong;
+}
+
 bool need_is_trace(const char *need)
 {
-	return strncmp(need, "fact:", 5) && strcmp(need, "table:cgroup");
+	for (const char *p = need; p;) {
+		_cleanup_free_ char *one = NULL;
+
+		p = next_alternative(p, &one);
+		if (strncmp(one, "fact:", 5) && strcmp(one, "table:cgroup"))
+			return true;
+	}
+	return false;
 }
 
 static bool strip_prefix(const char **s, const char *prefix)
@@ -264,15 +293,12 @@ static struct error *view_fact(struct case_db *db, const char *names, struct sig
 	return NULL;
 }
 
-static struct error *need_view(struct case_db *db, const char *need, struct sig_view *v)
+static struct error *one_view(struct case_db *db, const char *need, struct sig_view *v)
 {
-	_cleanup_free_ char *wrong = need_known(need);
 	const char *names = strchr(need, ':');
 	const char *measured = NULL;
 
 	*v = (struct sig_view){ 0 };
-	if (wrong)
-		return error_new(ERR_USAGE, "%s", wrong);
 	names = names ? names + 1 : "";
 	if (!strncmp(need, "event:", 6))
 		return by_coverage(db, names, 0, v);
@@ -296,6 +322,32 @@ static struct error *need_view(struct case_db *db, const char *need, struct sig_
 	if (rows(db, measured, names))
 		v->sight = SIGHT_PARTLY;
 	return NULL;
+}
+
+/* Of alternatives the best sight counts; absence then counts in the sources of each that is seen whole. */
+static struct error *need_view(struct case_db *db, const char *need, struct sig_view *ret)
+{
+	_cleanup_free_ char *wrong = need_known(need);
+	struct error *err = NULL;
+
+	*ret = (struct sig_view){ 0 };
+	if (wrong)
+		return error_new(ERR_USAGE, "%s", wrong);
+	for (const char *p = need; p && !err;) {
+		_cleanup_free_ char *one = NULL;
+		struct sig_view v;
+
+		p = next_alternative(p, &one);
+		err = one_view(db, one, &v);
+		if (v.sight > ret->sight || (v.sight == ret->sight && v.any_source)) {
+			ret->sight = v.sight;
+			ret->any_source = v.any_source;
+		}
+		for (size_t i = 0; i < v.n; i++)
+			view_add(ret, v.sources[i]);
+		free(v.sources);
+	}
+	return err;
 }
 
 struct error *needs_view(struct case_db *db, const struct sig_item *it, struct sig_view *ret, char **missing)
