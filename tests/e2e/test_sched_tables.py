@@ -15,6 +15,7 @@ import tempfile
 
 KVMORTEM = os.environ.get("KVMORTEM", "./kvmortem")
 FIXTURES = "fixtures/sched"
+CAPTURES = "fixtures/captures"
 results = []
 
 
@@ -45,7 +46,7 @@ def diff(want, got):
     return ["reference: %s" % (r,) for r in sorted(want - got)] + ["ours: %s" % (r,) for r in sorted(got - want)]
 
 
-def check_latency(case, path):
+def check_latency(case, path, where):
     with open(path, errors="replace") as f:
         want = {m.groups() for m in map(LATENCY.match, f.read().split("\n")) if m}
     got = set()
@@ -54,7 +55,7 @@ def check_latency(case, path):
     for task, tid, runtime, switches, avg, longest, start, end in rows:
         got.add((task, str(tid), "%.3f" % (runtime / 1e6), str(switches), "%.3f" % (avg / 1e6),
                  "%.3f" % (longest / 1e6), usec(start), usec(end)))
-    ok(want and want == got and len(rows) == len(got), "%s: %d rows" % (os.path.basename(path), len(want)),
+    ok(want and want == got and len(rows) == len(got), "%s/%s: %d rows" % (where, os.path.basename(path), len(want)),
        *diff(want, got))
 
 
@@ -85,11 +86,11 @@ def parse_kvmstat(text):
     return {m.groups() for m in map(KVMSTAT.match, text.split("\n")) if m}
 
 
-def check_kvmstat(case, path, event):
+def check_kvmstat(case, path, event, where):
     with open(path) as f:
         want = parse_kvmstat(f.read())
     got = merged(case, event)
-    ok(want == got, "%s: %d rows" % (os.path.basename(path), len(want)), *diff(want, got))
+    ok(want == got, "%s/%s: %d rows" % (where, os.path.basename(path), len(want)), *diff(want, got))
 
 
 WAIT = re.compile(r"^([\d.]+) ([\d.]+) +([\d.]+) cpu(\d+) (preempted|woken)(, not over at the end)? *CPU 1/KVM ([\d.]+) "
@@ -121,35 +122,40 @@ def check_sums(case, name):
     ok(n == 0, "%s: accounts of waits add up" % name)
 
 
-def check_throttle(case, name):
+def check_throttle(case, where, name):
     rows = case.execute("SELECT period_ns, count, tasks FROM throttle WHERE origin = 'waits' AND inferred = 1").fetchall()
-    if name.startswith(("quota", "minshares")):
+    if where.startswith(("D-quota", "D-minshares")):
         ok(len(rows) == 1 and rows[0][0] == 10**8 and rows[0][1] >= 3 and json.loads(rows[0][2]),
-           "%s: throttling is inferred, period 100 ms" % name, rows)
+           "%s/%s: throttling is inferred, period 100 ms" % (where, name), rows)
     else:
-        ok(not rows, "%s: no throttling is inferred" % name, rows)
+        ok(not rows, "%s/%s: no throttling is inferred" % (where, name), rows)
     if "kprobes" in name:
         row = case.execute("SELECT count, period_ns, throttled_ns FROM throttle WHERE origin = 'probe'").fetchone()
         ok(row and row[0] >= 90 and row[1] == 10**8 and 0.3 < row[2] / (row[0] * 1e8) < 0.9,
-           "%s: throttling seen by probes" % name, row)
+           "%s/%s: throttling seen by probes" % (where, name), row)
 
 
-def check_jumps(case, name):
+def check_jumps(case, where):
     jumps = case.execute("SELECT vruntime_jump_ns FROM reweight_jump ORDER BY 1 DESC").fetchall()
     marked = case.execute("SELECT count(*), min(duration_ns) FROM runq_wait WHERE weight_jump").fetchone()
-    if name.startswith("minshares-kprobes"):
-        ok(len(jumps) == 2 and all(1.7e9 < j[0] < 2e9 for j in jumps), "%s: two vruntime jumps" % name, jumps)
-        ok(marked[0] == 2 and marked[1] > 3e9, "%s: they mark the two longest waits" % name, marked)
+    if where == "D-minshares-6.1":
+        ok(len(jumps) == 2 and all(1.7e9 < j[0] < 2e9 for j in jumps), "%s: two vruntime jumps" % where, jumps)
+        ok(marked[0] == 2 and marked[1] > 3e9, "%s: they mark the two longest waits" % where, marked)
     else:
         ok(len(jumps) == 4 and not any(j[0] for j in jumps) and not marked[0],
-           "%s: MIN_SHARES without a jump marks no wait" % name, jumps, marked)
+           "%s: MIN_SHARES without a jump marks no wait" % where, jumps, marked)
+
+
+def unpacked(path, tmp):
+    data = os.path.join(tmp, "unpacked.data")
+    with (lzma.open(path) if path.endswith(".xz") else open(path, "rb")) as src, open(data, "wb") as dst:
+        shutil.copyfileobj(src, dst)
+    return data
 
 
 def check_live(case, path, tmp):
     """The installed perf's own view, where there is one."""
-    data = os.path.join(tmp, "live.data")
-    with lzma.open(path) as src, open(data, "wb") as dst:
-        shutil.copyfileobj(src, dst)
+    data = unpacked(path, tmp)
     for event in ("vmexit", "ioport", "mmio", "msr"):
         run = subprocess.run(["perf", "kvm", "-i", data, "stat", "report", "--event=" + event], capture_output=True,
                              text=True)
@@ -169,23 +175,27 @@ def check_live(case, path, tmp):
 
 
 def main():
+    paths = sorted(glob.glob(CAPTURES + "/*/*.data") + glob.glob(CAPTURES + "/*/*.data.xz") +
+                   glob.glob(CAPTURES + "/D-*/trace.txt.xz") + glob.glob(FIXTURES + "/*.data.xz"))
     with tempfile.TemporaryDirectory() as tmp:
-        for path in sorted(glob.glob(FIXTURES + "/*.data.xz")):
-            name = os.path.basename(path)[:-3]
+        for path in paths:
+            where, name = os.path.basename(os.path.dirname(path)), os.path.basename(path).replace(".xz", "")
+            oracle = os.path.join(os.path.dirname(path), "oracle" if path.startswith(CAPTURES) else "", name)
+            waits = os.path.join(FIXTURES, "%s.%s.waits.txt" % (where, name))
+            if not glob.glob(oracle + ".*latency*") + glob.glob(oracle + ".kvmstat*") and not os.path.exists(waits):
+                continue
             case = case_of(path, tmp)
-            base = path[:-3]
-            if os.path.exists(base + ".sched-latency.txt"):
-                check_latency(case, base + ".sched-latency.txt")
+            if os.path.exists(oracle + ".sched-latency-p-max-612.txt"):
+                check_latency(case, oracle + ".sched-latency-p-max-612.txt", where)
             for event in ("vmexit", "ioport", "mmio"):
-                if os.path.exists(base + ".kvmstat-%s.txt" % event):
-                    check_kvmstat(case, base + ".kvmstat-%s.txt" % event, event)
-            if os.path.exists(base + ".waits.txt"):
-                check_waits(case, base + ".waits.txt")
-            check_sums(case, name)
-            if not name.startswith(("createvm", "lost")):
-                check_throttle(case, name)
+                if os.path.exists(oracle + ".kvmstat-%s.txt" % event):
+                    check_kvmstat(case, oracle + ".kvmstat-%s.txt" % event, event, where)
+            if os.path.exists(waits):
+                check_waits(case, waits)
+            check_sums(case, "%s/%s" % (where, name))
+            check_throttle(case, where, name)
             if "kprobes" in name:
-                check_jumps(case, name)
+                check_jumps(case, where)
             if "kvm" in name and shutil.which("perf"):
                 check_live(case, path, tmp)
             case.close()
