@@ -215,8 +215,10 @@ static struct error *read_entry(struct bundle *b, struct archive *a, struct blob
 			TRY(add_hole(b, blob, (uint64_t)off));
 		TRY(grow(b, n));
 		TRY(blob_add(blob, block, n));
-		if (stream_interrupted())
+		if (stream_interrupted()) {
+			*damage = xasprintf("interrupted: the first %" PRIu64 " bytes are read", blob->size);
 			return NULL;
+		}
 	}
 }
 

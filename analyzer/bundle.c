@@ -163,6 +163,7 @@ static struct error *take_pipe(struct bundle *b, int fd, const struct node *n)
 {
 	_cleanup_free_ uint8_t *buf = xmalloc(1 << 16);
 	struct error *err = NULL;
+	struct node cut = *n;
 	const uint8_t *data;
 	struct blob blob;
 	uint64_t size;
@@ -182,7 +183,9 @@ static struct error *take_pipe(struct bundle *b, int fd, const struct node *n)
 	}
 	if (!err)
 		err = blob_map(&blob, &data, &size);
-	err = err ? failed_row(b, n, err) : bundle_bytes(b, n, data, size);
+	if (stream_interrupted())
+		cut.damage = "interrupted: what had come until then is read";
+	err = err ? failed_row(b, n, err) : bundle_bytes(b, &cut, data, size);
 	blob_end(&blob);
 	return err;
 }
