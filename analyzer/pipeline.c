@@ -3,6 +3,7 @@
 #include "command.h"
 #include "diag.h"
 #include "options.h"
+#include "snapshots.h"
 #include "textfeed.h"
 
 #include <fcntl.h>
@@ -149,6 +150,8 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		progress_start(opt->progress);
 		err = walk_all(&o, opt, &missing);
 		progress_stop();
+		if (!err)
+			err = snapshots_pair(db);
 		bundle_counts(o.run.bundle, &members, &failed);
 		bundle_close(o.run.bundle);
 	}

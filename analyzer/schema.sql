@@ -29,7 +29,8 @@ CREATE TABLE fact(			-- what a host (or guest) is and how it is set
 	key TEXT NOT NULL,		-- see doc/case-file.md, "Fact keys"
 	value TEXT NOT NULL, num REAL,	-- num: the value as a number where it is one
 	snapshot TEXT,			-- label where the same file was taken more than once: before, after, mid, 1, 2 ...
-	cite_id INTEGER);
+	cite_id INTEGER,
+	cites TEXT);			-- KEY.delta facts: both snapshots' cites, JSON array
 CREATE INDEX fact_key ON fact(key);
 CREATE TABLE log_line(			-- lines of a log that mean something
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, side TEXT NOT NULL DEFAULT 'unknown', time_ns INTEGER,
