@@ -110,3 +110,14 @@ char *human_share(char buf[HUMAN_MAX], int64_t part, int64_t whole)
 		snprintf(buf, HUMAN_MAX, "%.*f %%", pct < 9.95 ? 1 : 0, pct);
 	return buf;
 }
+
+char *human_percent(char buf[HUMAN_MAX], int64_t part, int64_t whole)
+{
+	char *blank;
+
+	human_share(buf, part, whole);
+	blank = strchr(buf, ' ');
+	if (blank)
+		strcpy(blank, "%");
+	return buf;
+}

@@ -20,5 +20,7 @@ char *human_count(char buf[HUMAN_MAX], int64_t n);
 char *human_bytes(char buf[HUMAN_MAX], int64_t n);
 /* human_share() - @part of @whole in percent: "0 %", "<0.1 %", "0.4 %", "41 %"; "" where @whole is 0. */
 char *human_share(char buf[HUMAN_MAX], int64_t part, int64_t whole);
+/* human_percent() - the same without the blank, for narrow tables: "41%". */
+char *human_percent(char buf[HUMAN_MAX], int64_t part, int64_t whole);
 
 #endif

@@ -106,7 +106,7 @@ const struct model_part model_sections[MODEL_N] = {
 		"SELECT source_id AS source, vm_id AS vm, vcpu_id AS vcpu, task AS task, tid AS tid, cpu AS cpu, start_ns AS start_ns, "
 		"duration_ns AS duration_ns, began AS began, idle_ns AS idle_ns, sibling_ns AS sibling_ns, other_ns AS other_ns, "
 		"unknown_ns AS unknown_ns, top_task AS top_task, top_tid AS top_tid, top_ns AS top_ns, sibling_task AS sibling_task, "
-		"sibling_tid AS sibling_tid, refills AS refills, weight_jump AS \"bool:weight_jump\", cites AS \"cites:cites\" "
+		"sibling_tid AS sibling_tid, refills AS refills, weight_jump AS \"bool:weight_jump\", unfinished AS \"bool:unfinished\", cites AS \"cites:cites\" "
 		"FROM runq_wait WHERE picked(vm_id, vcpu_id) ORDER BY duration_ns DESC, id", NULL },
 	[MODEL_THROTTLES] = { "throttles",
 		"SELECT source_id AS source, vm_id AS vm, cgroup AS cgroup, origin AS origin, inferred AS \"bool:inferred\", from_ns AS from_ns, "

@@ -21,13 +21,47 @@ static void put_blanks(FILE *out, int n)
 		fprintf(out, "%*s", n, "");
 }
 
+/* Is the word at @s a unit, which stays with the number before it ("20.0 ms,")? */
+static bool is_unit(const char *s)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", "%", "B", "kB", "MB", "GB" };
+	size_t len = strcspn(s, " "), i;
+
+	while (len && strchr(".,;:)]", s[len - 1]))
+		len--;
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (len == strlen(units[i]) && !strncmp(s, units[i], len))
+			return true;
+	return false;
+}
+
+/* Bytes of the next word: up to a blank where a line may be broken. */
+static size_t word_length(const char *s)
+{
+	size_t len = strcspn(s, " ");
+
+	while (len && s[len] == ' ' && s[len - 1] >= '0' && s[len - 1] <= '9' && is_unit(s + len + 1))
+		len += 1 + strcspn(s + len + 1, " ");
+	return len;
+}
+
+/* A no-break space held the word together; it is printed as a plain one. */
+static void put_word(FILE *out, const char *word)
+{
+	const char *p;
+
+	for (; (p = strstr(word, "\xc2\xa0")); word = p + 2)
+		fprintf(out, "%.*s ", (int)(p - word), word);
+	fputs(word, out);
+}
+
 /* Print @s from column @col on, broken at blanks; lines after the first begin at @hang. */
 static void wrap(struct text *t, int col, int hang, const char *s)
 {
 	bool start = true;
 
 	while (*s) {
-		size_t len = strcspn(s, " ");
+		size_t len = word_length(s);
 		_cleanup_free_ char *word = xstrndup(s, len);
 		int w = (int)display_width(word);
 
@@ -39,7 +73,7 @@ static void wrap(struct text *t, int col, int hang, const char *s)
 		}
 		if (!start)
 			fputc(' ', t->out);
-		fputs(word, t->out);
+		put_word(t->out, word);
 		col += w + !start;
 		start = false;
 		s += len + strspn(s + len, " ");
@@ -90,15 +124,15 @@ void text_para(struct text *t, int indent, int hang, const char *fmt, ...)
 
 void text_item(struct text *t, int indent, int hang, const char *style, const char *label, const char *fmt, ...)
 {
-	int col = indent + (int)display_width(label);
-	_cleanup_free_ char *s = NULL;
+	_cleanup_free_ char *s = NULL, *clean = escape_terminal(label, strlen(label));
+	int col = indent + (int)display_width(clean);
 	va_list ap;
 
 	va_start(ap, fmt);
 	s = prose(t, fmt, ap);
 	va_end(ap);
 	put_blanks(t->out, indent);
-	fprintf(t->out, "%s%s%s", style, label, *style ? t->off : "");
+	fprintf(t->out, "%s%s%s", style, clean, *style ? t->off : "");
 	put_blanks(t->out, MAX(hang - col, 1));
 	wrap(t, MAX(hang, col + 1), hang, s);
 }
@@ -233,6 +267,13 @@ char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm)
 	return whole;
 }
 
+const char *text_path(struct text *t, const char *path)
+{
+	size_t n = t->prefix ? strlen(t->prefix) : 0;
+
+	return n && !strncmp(path, t->prefix, n) && path[n] ? path + n : path;
+}
+
 const char *text_source(struct text *t, int64_t source)
 {
 	size_t i;
@@ -241,7 +282,7 @@ const char *text_source(struct text *t, int64_t source)
 		struct json_object *o = json_object_array_get_idx(t->sources, i);
 
 		if (js_int(o, "id") == source)
-			return js_str(o, "path");
+			return text_path(t, js_str(o, "path"));
 	}
 	return "";
 }
@@ -255,7 +296,27 @@ char *text_task(const char *task, struct json_object *o, const char *tid_key)
 	return xasprintf("%.*s:%" PRId64, name_bytes(task), task, js_int(o, tid_key));
 }
 
-char *text_cites(struct json_object *array, size_t max)
+char *text_places(struct text *t, struct json_object *array, size_t max, const char *member)
+{
+	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
+	char *s = NULL;
+
+	for (i = 0; i < n && i < max; i++) {
+		struct json_object *c = json_object_array_get_idx(array, i);
+
+		if (strcmp(text_path(t, js_str(c, "member")), member)) {
+			free(s);
+			return text_cites(t, array, max);
+		}
+		if (js_has(c, "line"))
+			text_join(&s, ", ", "line\xc2\xa0%" PRId64, js_int(c, "line"));
+		else if (js_has(c, "offset"))
+			text_join(&s, ", ", "@%" PRId64, js_int(c, "offset"));
+	}
+	return s;
+}
+
+char *text_cites(struct text *t, struct json_object *array, size_t max)
 {
 	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
 	char time[HUMAN_MAX], *s = NULL;
@@ -263,7 +324,7 @@ char *text_cites(struct json_object *array, size_t max)
 
 	for (i = 0; i < n && i < max; i++) {
 		struct json_object *c = json_object_array_get_idx(array, i);
-		const char *member = js_str(c, "member");
+		const char *member = text_path(t, js_str(c, "member"));
 		bool same = last && !strcmp(last, member);
 
 		if (js_has(c, "line"))
@@ -283,9 +344,42 @@ char *text_cites(struct json_object *array, size_t max)
 	return s;
 }
 
+/*
+ * What all files of the case have in front of their names: the archive's or the directory's. Naming it once makes
+ * citations readable. Containers themselves do not count.
+ */
+static struct error *common_prefix(struct text *t)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+	size_t n = 0;
+
+	TRY(case_query(t->ctx->db, &st, "SELECT path FROM member m WHERE NOT EXISTS (SELECT 1 FROM member k WHERE k.parent_id = m.id)", ""));
+	while (case_step(t->ctx->db, st, &err)) {
+		const char *path = (const char *)sqlite3_column_text(st, 0);
+		size_t i;
+
+		if (!t->prefix) {
+			t->prefix = xstrdup(path ? path : "");
+			n = strlen(t->prefix);
+		}
+		for (i = 0; path && i < n && path[i] == t->prefix[i]; i++)
+			;
+		n = i;
+	}
+	case_done(st);
+	while (n && t->prefix[n - 1] != '/' && t->prefix[n - 1] != ':')
+		n--;
+	if (t->prefix)
+		t->prefix[n] = '\0';
+	return err;
+}
+
 static struct error *text_prepare(struct text *t)
 {
 	size_t i;
+
+	TRY(common_prefix(t));
 
 	TRY(model_array(t->ctx, MODEL_VMS, NULL, NULL, &t->vms));
 	TRY(model_array(t->ctx, MODEL_SOURCES, NULL, NULL, &t->sources));
@@ -321,6 +415,7 @@ static struct error *text_render(struct report_ctx *ctx)
 		err = text_prepare(&t);
 	if (!err)
 		err = text_views[i].render(&t);
+	free(t.prefix);
 	json_object_put(t.vms);
 	json_object_put(t.sources);
 	return err;

@@ -20,6 +20,7 @@ struct text {
 	const char	*bold, *dim, *red, *yellow, *cyan, *green, *off;
 	struct json_object *vms, *sources;	/* for names */
 	int		recordings;	/* sources with events */
+	char		*prefix;	/* what all members' paths begin with; left out */
 };
 
 /* A view of the text report; text_views in text.c lists them. */
@@ -66,11 +67,15 @@ void text_table(struct text *t, struct table *table, int indent);
 char *text_vm(struct text *t, int64_t vm);			/* "VM 1 (qemu-system-x86, tgid 159)" */
 char *text_vcpu(struct text *t, int64_t vcpu);			/* "vCPU 0", "vCPU of tid 162" where its number is unknown */
 char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm);	/* "vCPUs 0-3 and 7" */
-const char *text_source(struct text *t, int64_t source);	/* path */
+/* text_path() - a member's path without what all have in front; text_source() - that of a source. */
+const char *text_path(struct text *t, const char *path);
+const char *text_source(struct text *t, int64_t source);
 /* text_task() - "comm:tid", ":tid" or "?" ; a long comm is cut. */
 char *text_task(const char *task, struct json_object *o, const char *tid_key);
 /* text_cites() - "trace.txt:12 (21.593569 s), :15 (...)", at most @max, or NULL where there is none. */
-char *text_cites(struct json_object *array, size_t max);
+char *text_cites(struct text *t, struct json_object *array, size_t max);
+/* text_places() - the same without times, "line 12, line 15", where all are in @member, which the reader knows. */
+char *text_places(struct text *t, struct json_object *array, size_t max, const char *member);
 /* text_join() - append to a malloc'd string (NULL at first) with @sep between. */
 void text_join(char **to, const char *sep, const char *fmt, ...) __printf_like(3, 4);
 

@@ -72,7 +72,7 @@ static void list_vcpus(struct text *t, struct vcpu_list *l)
 static void put_vcpu_table(struct text *t, const struct vcpu_list *l)
 {
 	static const struct table_column columns[] = {
-		{ "VM", TABLE_RIGHT | TABLE_HIDE_SAME }, { "vCPU", TABLE_RIGHT }, { "thread", TABLE_RIGHT }, { "seen for", TABLE_RIGHT },
+		{ "VM", TABLE_RIGHT | TABLE_HIDE_SAME }, { "vCPU", TABLE_RIGHT }, { "thread", TABLE_RIGHT | TABLE_OPTIONAL }, { "span", TABLE_RIGHT | TABLE_OPTIONAL },
 		{ "guest", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "host", TABLE_RIGHT | TABLE_HIDE_EMPTY },
 		{ "VMM", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "halted", TABLE_RIGHT | TABLE_HIDE_EMPTY },
 		{ "waiting", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "blocked", TABLE_RIGHT | TABLE_HIDE_EMPTY },
@@ -98,7 +98,7 @@ static void put_vcpu_table(struct text *t, const struct vcpu_list *l)
 		for (k = 0; k < ARRAY_SIZE(states); k++) {
 			int64_t ns = js_int(r->vcpu, states[k].key);
 
-			table_cell(table, ns ? human_share(buf, ns, r->span) : "");
+			table_cell(table, ns ? human_percent(buf, ns, r->span) : "");
 		}
 	}
 	text_table(t, table, 2);
@@ -268,6 +268,8 @@ struct error *text_case(struct text *t)
 {
 	text_heading(t, "The case");
 	put_hosts(t);
+	if (t->prefix && *t->prefix && case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM member", "") > 1)
+		text_item(t, 2, 10, t->dim, "Files", "are named within %s", t->prefix);
 	TRY(text_sources(t));
 	TRY(put_vcpus(t));
 	TRY(put_stalls(t));

@@ -24,7 +24,7 @@ struct error *text_sources(struct text *t)
 {
 	static const struct table_column columns[] = {
 		{ "recording", TABLE_CUT }, { "format", TABLE_OPTIONAL }, { "events", TABLE_RIGHT }, { "lost", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "from", TABLE_RIGHT }, { "to", TABLE_RIGHT }, { "length", TABLE_RIGHT },
+		{ "from", TABLE_RIGHT }, { "to", TABLE_RIGHT | TABLE_OPTIONAL }, { "length", TABLE_RIGHT },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	size_t n = json_object_array_length(t->sources), i, others = 0;
@@ -37,7 +37,7 @@ struct error *text_sources(struct text *t)
 			others++;
 			continue;
 		}
-		table_cell(table, js_str(s, "path"));
+		table_cell(table, text_path(t, js_str(s, "path")));
 		table_cell(table, js_str(s, "format"));
 		cell_int(table, s, "events");
 		table_cell(table, js_int(s, "lost") > 0 ? human_count(buf, js_int(s, "lost")) : "");
@@ -48,8 +48,8 @@ struct error *text_sources(struct text *t)
 	if (table_rows(table))
 		text_table(t, table, 2);
 	if (others)
-		text_para(t, 2, 2, "%zu %s%s %s facts, log lines or ready-made tables.", others, table_rows(table) ? "other " : "",
-			  others == 1 ? "file" : "files", others == 1 ? "gave" : "gave");
+		text_para(t, 2, 2, "%zu %s%s gave facts, log lines or ready-made tables.", others, table_rows(table) ? "other " : "",
+			  others == 1 ? "file" : "files");
 	return NULL;
 }
 
@@ -67,7 +67,7 @@ struct error *text_members_trouble(struct text *t)
 			continue;
 		if (n++ >= TROUBLE_SHOWN && !t->verbose)
 			continue;
-		text_para(t, 2, 4, "%s was %s%s%s", js_str(m, "path"), strcmp(status, "failed") ? "read in part" : "not read",
+		text_para(t, 2, 4, "%s was %s%s%s", text_path(t, js_str(m, "path")), strcmp(status, "failed") ? "read in part" : "not read",
 			  *message ? ": " : "", message);
 	}
 	if (n > TROUBLE_SHOWN && !t->verbose)
@@ -84,7 +84,7 @@ static struct error *put_losses(struct text *t, size_t max)
 	n = json_object_array_length(losses);
 	for (i = 0; i < n && (!max || i < max); i++) {
 		struct json_object *l = json_object_array_get_idx(losses, i);
-		_cleanup_free_ char *line = xstrdup(js_str(l, "what")), *cites = text_cites(js_get(l, "cites"), 1);
+		_cleanup_free_ char *line = xstrdup(js_str(l, "what")), *cites = text_cites(t, js_get(l, "cites"), 1);
 		char buf[HUMAN_MAX];
 
 		if (js_has(l, "events"))
@@ -132,11 +132,11 @@ static struct error *put_incomplete(struct text *t)
 static struct error *put_blind_spots(struct text *t)
 {
 	static const struct {
-		const char *pattern, *or_pattern, *sentence;
+		const char *pattern, *or_pattern, *events, *consequence;
 	} spots[] = {
-		{ "%kvm_entry", "%kvm_exit", "No kvm_entry and kvm_exit events: time in guests and exits could not be seen." },
-		{ "%sched_switch", "%sched_switch", "No sched_switch events: waiting for a CPU and being blocked could not be seen." },
-		{ "%sched_wak%", "%sched_wak%", "No sched_waking or sched_wakeup events: who woke whom could not be seen." },
+		{ "%kvm_entry", "%kvm_exit", "kvm_entry and kvm_exit", "time in guests and exits" },
+		{ "%sched_switch", "%sched_switch", "sched_switch", "waiting for a CPU and being blocked" },
+		{ "%sched_wak%", "%sched_wak%", "sched_waking or sched_wakeup", "who woke whom" },
 	};
 	size_t i, k;
 
@@ -149,10 +149,11 @@ static struct error *put_blind_spots(struct text *t)
 		for (k = 0; k < ARRAY_SIZE(spots); k++)
 			if (!case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM coverage WHERE source_id = ?1 AND known <> 'unknown' AND "
 				      "(event LIKE ?2 OR event LIKE ?3)", "iss", js_int(s, "id"), spots[k].pattern, spots[k].or_pattern))
-				text_para(t, 2, 4, "%s%s%s", spots[k].sentence, t->recordings > 1 ? " In " : "",
-					  t->recordings > 1 ? text_source(t, js_int(s, "id")) : "");
+				text_para(t, 2, 4, "No %s events%s%s: %s could not be seen.", spots[k].events,
+					  t->recordings > 1 ? " in " : "", t->recordings > 1 ? text_path(t, js_str(s, "path")) : "",
+					  spots[k].consequence);
 		if (js_int(s, "interrupted"))
-			text_para(t, 2, 4, "Reading %s was interrupted: what follows its last event was not looked at.", js_str(s, "path"));
+			text_para(t, 2, 4, "Reading %s was interrupted: what follows its last event was not looked at.", text_path(t, js_str(s, "path")));
 	}
 	return NULL;
 }
@@ -201,13 +202,15 @@ static struct error *put_members(struct text *t)
 	for (i = 0; i < n && (t->verbose || i < MEMBERS_SHOWN); i++) {
 		struct json_object *m = json_object_array_get_idx(members, i);
 
-		table_cell(table, js_str(m, "path"));
+		table_cell(table, text_path(t, js_str(m, "path")));
 		table_cell(table, js_str(m, "format"));
 		table_cell(table, js_has(m, "bytes") ? human_bytes(buf, js_int(m, "bytes")) : "");
 		table_cell(table, js_str(m, "status"));
 		table_cell(table, js_str(m, "message"));
 	}
 	text_heading(t, "Members");
+	if (t->prefix && *t->prefix && n > 1)
+		text_para(t, 2, 4, "Files are named within %s", t->prefix);
 	text_table(t, table, 2);
 	if (i < n)
 		text_para(t, 2, 2, "and %zu more (-v shows all)", n - i);
@@ -245,7 +248,7 @@ static struct error *put_source(struct text *t, struct json_object *s)
 	char from[HUMAN_MAX], to[HUMAN_MAX], length[HUMAN_MAX], count[HUMAN_MAX], lost[HUMAN_MAX];
 	_cleanup_free_ char *line = NULL;
 
-	text_item(t, 2, 4, t->bold, js_str(s, "path"), "(%s, %s side)", js_str(s, "format"), js_str(s, "side"));
+	text_item(t, 2, 4, t->bold, text_path(t, js_str(s, "path")), "(%s, %s side)", js_str(s, "format"), js_str(s, "side"));
 	if (js_has(s, "kernel"))
 		text_join(&line, ", ", "kernel %s", js_str(s, "kernel"));
 	if (js_has(s, "arch"))
@@ -259,10 +262,10 @@ static struct error *put_source(struct text *t, struct json_object *s)
 	if (js_has(s, "command"))
 		text_para(t, 4, 6, "recorded by: %s", js_str(s, "command"));
 	if (js_int(s, "events") > 0)
-		text_para(t, 4, 6, "%s events from %s to %s (%s), clock: %s, lost: %s", human_count(count, js_int(s, "events")),
+		text_para(t, 4, 6, "%s events from %s to %s (%s), clock: %s%s%s", human_count(count, js_int(s, "events")),
 			  human_time(from, js_int(s, "first_ns")), human_time(to, js_int(s, "last_ns")),
 			  human_ns(length, js_int(s, "last_ns") - js_int(s, "first_ns")), *js_str(s, "clock") ? js_str(s, "clock") : "unknown",
-			  human_count(lost, js_int(s, "lost")));
+			  js_int(s, "lost") > 0 ? ", lost: " : "", js_int(s, "lost") > 0 ? human_count(lost, js_int(s, "lost")) : "");
 	return put_event_counts(t, js_int(s, "id"));
 }
 

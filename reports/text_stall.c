@@ -4,92 +4,88 @@
 
 #include "escape.h"
 
+#define LINK_INDENT	6	/* columns before a link's share */
+#define LINK_TEXT	23	/* columns before a link's words */
+#define LINK_DEPTH	12	/* deeper links are not indented further */
 #define STALLS_LISTED	30
 #define PATTERNS_LISTED	20
 
-/* What a link of each kind says, with the task and with `what`. Contract: design §9, link kinds. */
-static const struct {
-	const char	*kind;
-	const char	*words;
-	const char	*before_task;	/* words before the task's name; NULL: the task is the one stalled and not named again */
-} kinds[] = {
-	{ "running", "running", "by" },
-	{ "host", "in the host kernel", "in" },
-	{ "vmm", "in the VMM", "in" },
-	{ "runnable", "runnable, waiting for a CPU", "behind" },
-	{ "preempted", "preempted", "by" },
-	{ "throttled", "throttled by its CPU quota", NULL },
-	{ "blocked", "blocked", "until woken by" },
-	{ "irq", "an interrupt", "on top of" },
-	{ "timer", "a timer", NULL },
-	{ "retry-loop", "the same exit again and again", NULL },
-	{ "folded", "summed up", NULL },
-	{ "unknown", "can't be told", NULL },
-	{ "lost", "events were lost", NULL },
-};
-
-/* kind, who and what as one phrase */
-static char *phrase(struct json_object *link, int64_t own_tid)
+/* What a link of each kind says where the row has no words of its own. Contract: design §9, link kinds. */
+static const char *link_words(const char *kind)
 {
-	const char *kind = js_str(link, "kind"), *what = js_str(link, "what");
-	_cleanup_free_ char *task = text_task(js_str(link, "task"), link, "tid");
-	bool other = js_has(link, "task") && js_int(link, "tid") != own_tid;
-	char *s = NULL;
+	static const char *const words[][2] = {
+		{ "running", "runs" }, { "host", "in the host kernel" }, { "vmm", "in the VMM" },
+		{ "runnable", "runnable, waits for a CPU" }, { "preempted", "preempted, waits for a CPU" },
+		{ "throttled", "throttled by its CPU quota" }, { "blocked", "blocked" }, { "irq", "an interrupt" },
+		{ "timer", "a timer" }, { "retry-loop", "the same exit again and again" }, { "folded", "many short stretches" },
+		{ "unknown", "not recorded" }, { "lost", "events were lost" },
+	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds) && strcmp(kinds[i].kind, kind); i++)
-		;
-	if (i == ARRAY_SIZE(kinds))
-		text_join(&s, "", "%s", kind);
-	else
-		text_join(&s, "", "%s", kinds[i].words);
-	if (other)
-		text_join(&s, " ", "%s %s", i < ARRAY_SIZE(kinds) && kinds[i].before_task ? kinds[i].before_task : "of", task);
-	if (*what)
-		text_join(&s, ": ", "%s", what);
-	if (js_int(link, "inferred"))
-		text_join(&s, " ", "(inferred)");
-	return s;
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(words[i][0], kind))
+			return words[i][1];
+	return kind;
+}
+
+/* Whose link it is, where it is not the stalled task's own, and what it did. */
+static char *phrase(struct json_object *link, int64_t own_tid)
+{
+	const char *what = *js_str(link, "what") ? js_str(link, "what") : link_words(js_str(link, "kind"));
+	const char *comm = js_str(link, "task");
+	bool other = *comm && js_int(link, "tid") != own_tid && strncmp(what, comm, strlen(comm));
+	_cleanup_free_ char *task = text_task(comm, link, "tid");
+
+	return xasprintf("%s%s%s%s", other ? task : "", other ? ": " : "", what,
+			 js_int(link, "inferred") && !strstr(what, "(inferred)") ? " (inferred)" : "");
+}
+
+/* A link as a paragraph: share and time in columns, the words indented by depth and wrapped. */
+static void put_link(struct text *t, struct json_object *stall, struct json_object *link)
+{
+	_cleanup_free_ char *says = phrase(link, js_int(stall, "tid")), *where = NULL, *label = NULL;
+	int hang = LINK_TEXT + (int)MIN(js_int(link, "depth"), (int64_t)LINK_DEPTH) * 2;
+	char share[HUMAN_MAX], time[HUMAN_MAX];
+
+	where = text_places(t, js_get(link, "cites"), t->verbose ? 4 : 1, text_source(t, js_int(stall, "source")));
+	label = xasprintf("%6s %8s", human_share(share, js_int(link, "duration_ns"), js_int(stall, "duration_ns")),
+			  human_ns(time, js_int(link, "duration_ns")));
+	text_item(t, LINK_INDENT, hang, "", label, "%s%s%s%s", says, where ? " [" : "", where ? where : "",
+		  where ? "]" : "");
 }
 
 static void put_links(struct text *t, struct json_object *stall, size_t max)
 {
-	static const struct table_column columns[] = {
-		{ "share", TABLE_RIGHT }, { "time", TABLE_RIGHT }, { "what filled it", TABLE_CUT },
-		{ "CPU", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL }, { "evidence", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
-	};
-	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
-	int64_t whole = js_int(stall, "duration_ns"), own = js_int(stall, "tid"), hidden_ns = 0;
-	size_t n = js_len(stall, "links"), i, hidden = 0;
-	char share[HUMAN_MAX], time[HUMAN_MAX];
+	int64_t whole = js_int(stall, "duration_ns"), hidden_ns = 0;
+	size_t n = js_len(stall, "links"), i, hidden = 0, shown = 0;
+	char time[HUMAN_MAX];
 
 	for (i = 0; i < n; i++) {
 		struct json_object *link = js_at(stall, "links", i);
-		_cleanup_free_ char *says = NULL, *cites = NULL;
-		int64_t depth = js_int(link, "depth");
 
 		/* short ones, and all beyond the limit, are counted only */
-		if (max && (table_rows(table) >= max || js_int(link, "duration_ns") < whole / 100)) {
+		if (max && (shown >= max || js_int(link, "duration_ns") < whole / 100)) {
 			hidden++;
-			hidden_ns += depth ? 0 : js_int(link, "duration_ns");
+			hidden_ns += js_int(link, "depth") ? 0 : js_int(link, "duration_ns");
 			continue;
 		}
-		says = phrase(link, own);
-		cites = text_cites(js_get(link, "cites"), t->verbose ? 4 : 1);
-		table_cell(table, human_share(share, js_int(link, "duration_ns"), whole));
-		table_cell(table, human_ns(time, js_int(link, "duration_ns")));
-		table_cellf(table, "%*s%s", (int)MIN(depth, (int64_t)20) * 2, "", says);
-		if (js_has(link, "cpu"))
-			table_cellf(table, "%" PRId64, js_int(link, "cpu"));
-		else
-			table_cell(table, "");
-		table_cell(table, cites);
+		put_link(t, stall, link);
+		shown++;
 	}
-	if (table_rows(table))
-		text_table(t, table, 4);
 	if (hidden)
-		text_para(t, 4, 4, "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64 "` shows all)", hidden, hidden == 1 ? "" : "s",
-			  hidden_ns ? ", " : "", hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
+		text_para(t, LINK_INDENT + 1, LINK_INDENT + 1, "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64 "` shows all)", hidden,
+			  hidden == 1 ? "" : "s", hidden_ns ? ", " : "", hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
+}
+
+/* Is the cause said by one of the links, word for word? */
+static bool cause_is_link(struct json_object *stall)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(stall, "links"); i++)
+		if (!strncmp(js_str(js_at(stall, "links", i), "what"), js_str(stall, "cause"), strlen(js_str(stall, "cause"))))
+			return true;
+	return false;
 }
 
 /* Words for the stall's kind, as the JSON contract lists them. */
@@ -120,15 +116,15 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	} else {
 		text_join(&who, "", "%s", task);
 	}
-	text_item(t, 2, 7, t->bold, label, "%s%s%s from %s: %s, %s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
-		  t->recordings > 1 ? ", " : "", t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "",
-		  human_time(start, js_int(stall, "start_ns")), who, kind_words(js_str(stall, "kind")),
+	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
+		  human_time(start, js_int(stall, "start_ns")), t->recordings > 1 ? " of " : "",
+		  t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who, kind_words(js_str(stall, "kind")),
 		  *js_str(stall, "what") ? ": " : "", js_str(stall, "what"), js_int(stall, "partial") ? " (its far part is summed up)" : "");
-	if (*js_str(stall, "cause"))
-		text_para(t, 7, 9, "because: %s", js_str(stall, "cause"));
-	cites = text_cites(js_get(stall, "cites"), 2);
+	if (*js_str(stall, "cause") && !cause_is_link(stall))
+		text_para(t, 6, 8, "Because: %s", js_str(stall, "cause"));
+	cites = text_cites(t, js_get(stall, "cites"), 2);
 	if (cites)
-		text_para(t, 7, 9, "[%s]", cites);
+		text_para(t, 6, 8, "[%s]", cites);
 	put_links(t, stall, max_links);
 }
 
@@ -147,7 +143,7 @@ struct error *text_patterns(struct text *t, size_t max)
 	n = json_object_array_length(rows);
 	if (!n)
 		return NULL;
-	text_heading(t, "Stalls of one kind, by their whole time");
+	text_heading(t, "Patterns: stalls alike, by their total time");
 	for (i = 0; i < n && (!max || i < max); i++) {
 		struct json_object *r = json_object_array_get_idx(rows, i);
 
@@ -162,7 +158,7 @@ struct error *text_patterns(struct text *t, size_t max)
 	}
 	text_table(t, table, 2);
 	if (i < n)
-		text_para(t, 2, 2, "and %zu more kinds (`kvmortem stalls -v`)", n - i);
+		text_para(t, 2, 2, "and %zu more patterns (`kvmortem stalls -v`)", n - i);
 	return NULL;
 }
 
@@ -180,7 +176,8 @@ static void put_stall_row(struct text *t, struct table *table, struct json_objec
 		table_cell(table, "");
 	table_cell(table, task);
 	table_cell(table, js_str(s, "kind"));
-	table_cellf(table, "%s%s%s", js_str(s, "what"), *js_str(s, "what") && *js_str(s, "cause") ? "; " : "", js_str(s, "cause"));
+	table_cell(table, js_str(s, "what"));
+	table_cell(table, js_str(s, "cause"));
 	table_cell(table, t->recordings > 1 ? text_source(t, js_int(s, "source")) : "");
 }
 
@@ -189,6 +186,7 @@ struct error *text_stalls(struct text *t)
 	static const struct table_column columns[] = {
 		{ "stall", TABLE_RIGHT }, { "length", TABLE_RIGHT }, { "from", TABLE_RIGHT }, { "VM", TABLE_RIGHT | TABLE_HIDE_EMPTY },
 		{ "task", TABLE_CUT }, { "kind", TABLE_LEFT }, { "what", TABLE_CUT | TABLE_HIDE_EMPTY },
+		{ "cause", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 		{ "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));

@@ -97,7 +97,7 @@ static void put_quote(struct text *t, struct json_object *row)
 
 static void put_evidence_row(struct text *t, const char *label, const char *style, struct json_object *row, bool quote)
 {
-	_cleanup_free_ char *cites = text_cites(js_get(row, "cites"), t->verbose ? SIZE_MAX : CITES_SHOWN);
+	_cleanup_free_ char *cites = text_cites(t, js_get(row, "cites"), t->verbose ? SIZE_MAX : CITES_SHOWN);
 
 	text_item(t, LABEL, BODY, style, label, "%s", js_str(row, "says"));
 	if (cites)
@@ -223,7 +223,9 @@ static void put_possible(struct text *t, struct json_object *v)
 
 static void put_reason(struct text *t, struct json_object *v)
 {
-	text_item(t, LABEL, LABEL + 2, t->bold, js_str(v, "id"), "%s", js_str(v, "because"));
+	_cleanup_free_ char *label = xasprintf("%s:", js_str(v, "id"));
+
+	text_item(t, LABEL, LABEL + 2, t->bold, label, "%s", js_str(v, "because"));
 }
 
 static bool seen_before(struct json_object *all, size_t i)
@@ -254,7 +256,7 @@ static void count(struct tally *y)
 
 /* Verdicts of one word, in full or short; those beyond @max as one line each. */
 static void put_kind(struct text *t, struct json_object *all, const char *word, void (*put)(struct text *, struct json_object *),
-		     size_t max)
+		     size_t max, bool *any)
 {
 	size_t i, n = 0;
 
@@ -265,7 +267,9 @@ static void put_kind(struct text *t, struct json_object *all, const char *word, 
 			continue;
 		if (n++ >= max && !t->verbose)
 			continue;
-		fputc('\n', t->out);
+		if (*any)
+			fputc('\n', t->out);
+		*any = true;
 		put(t, v);
 	}
 	if (n > max && !t->verbose)
@@ -314,6 +318,7 @@ static void put_open(struct text *t, struct tally *y)
 struct error *text_verdicts(struct text *t)
 {
 	struct tally y = { 0 };
+	bool any;
 
 	TRY(model_array(t->ctx, MODEL_VERDICTS, NULL, NULL, &y.all));
 	count(&y);
@@ -323,9 +328,10 @@ struct error *text_verdicts(struct text *t)
 	else if (!y.full && y.checked)
 		text_item(t, 0, 0, t->bold, "No known bug matches.", "%zu signatures were checked, %zu of them ruled out, %zu can't be told from this "
 			  "input.", y.checked, y.ruled_out, y.open);
-	put_kind(t, y.all, "match", put_full, SIZE_MAX);
-	put_kind(t, y.all, "likely", put_full, SIZE_MAX);
-	put_kind(t, y.all, "possible", put_possible, POSSIBLE_SHOWN);
+	any = !y.full;		/* then a sentence stands before */
+	put_kind(t, y.all, "match", put_full, SIZE_MAX, &any);
+	put_kind(t, y.all, "likely", put_full, SIZE_MAX, &any);
+	put_kind(t, y.all, "possible", put_possible, POSSIBLE_SHOWN, &any);
 	put_open(t, &y);
 	put_look_alikes(t, &y);
 	json_object_put(y.all);
