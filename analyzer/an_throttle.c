@@ -170,12 +170,14 @@ static double chance(size_t n, size_t k, double share)
 static bool find_period(const uint64_t *times, size_t n, struct phase *ret)
 {
 	static const uint16_t periods_ms[] = { 1000, 500, 250, 200, 100, 50, 25, 20, 10 };
+	static const uint16_t parts[] = { 100, 25 };	/* of a period: few times must lie close */
 	_cleanup_free_ uint64_t *phases = xcalloc(n, sizeof(*phases));
 	size_t i, k;
 
-	for (i = 0; i < ARRAY_SIZE(periods_ms); i++) {
-		uint64_t period = periods_ms[i] * NSEC_PER_MSEC, width = period / 25,
-			 last = UINT64_MAX;
+	for (i = 0; i < ARRAY_SIZE(periods_ms) * ARRAY_SIZE(parts); i++) {
+		uint64_t period = periods_ms[i / ARRAY_SIZE(parts)] * NSEC_PER_MSEC;
+		uint16_t part = parts[i % ARRAY_SIZE(parts)];
+		uint64_t width = period / part, last = UINT64_MAX;
 		struct phase p = { .period_ns = period, .width = width };
 		size_t distinct = 0;
 
@@ -192,7 +194,7 @@ static bool find_period(const uint64_t *times, size_t n, struct phase *ret)
 			}
 		}
 		if (distinct < MIN_PERIODS || (double)p.count < MIN_SHARE * (double)n ||
-		    chance(n, p.count, 1.0 / 25) > MAX_CHANCE)
+		    chance(n, p.count, 1.0 / part) > MAX_CHANCE)
 			continue;
 		p.count = distinct;
 		*ret = p;

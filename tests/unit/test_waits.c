@@ -309,6 +309,33 @@ static void test_no_throttle_at_random(void **state)
 	drive_free(&d);
 }
 
+/* Three returns at one phase are enough; three that merely come near are not. */
+static void three_returns(uint64_t off, int rows)
+{
+	struct drive d;
+	int i;
+
+	open_vm(&d);
+	for (i = 1; i < 4; i++) {
+		uint64_t t = 100 * MS * (uint64_t)(i * i) + (i == 3 ? off : 0);
+
+		drive_wake(&d, EV_SCHED_WAKEUP, t - 40 * MS, 1, OTHER, A, "CPU 0/KVM", 0);
+		drive_switch(&d, t, 0, 0, R, A, "CPU 0/KVM");
+		drive_switch(&d, t + 6 * MS, 0, A, S, 0, IDLE);
+	}
+	drive_close(&d);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM throttle WHERE period_ns = 100000000 AND count = 3"), rows);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM throttle"), rows);
+	drive_free(&d);
+}
+
+static void test_three_returns(void **state)
+{
+	(void)state;
+	three_returns(MS / 2, 1);
+	three_returns(3 * MS, 0);
+}
+
 static void test_throttle_probes(void **state)
 {
 	struct drive d;
@@ -349,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_weight_jump),
 		cmocka_unit_test(test_kept_per_thread),
 		cmocka_unit_test(test_no_throttle_at_random),
+		cmocka_unit_test(test_three_returns),
 		cmocka_unit_test(test_throttle_probes),
 	};
 
