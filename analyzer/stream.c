@@ -226,7 +226,7 @@ int64_t stream_stack_row(struct stream *s, uint32_t id)
 	if (id >= s->stacks.n)
 		return 0;
 	if (!s->stack_rows)
-		s->stack_rows = xcalloc(s->stacks.n, sizeof(*s->stack_rows));
+		s->stack_rows = xcalloc(STREAM_MAX_STACKS, sizeof(*s->stack_rows));	/* stacks are still added in flush */
 	if (s->stack_rows[id])
 		return s->stack_rows[id];
 	frames = stream_stack_frames(s, id);
