@@ -10,6 +10,7 @@
  * change CPU inside a function, so open functions are kept per task where it is known, else per CPU. Without a TIME column the
  * clock is "none" and all times are 0: only durations mean something. (kernel: kernel/trace/trace_functions_graph.c)
  */
+#include "fgraph_call.h"
 #include "text_record.h"
 #include "trace_line.h"
 
@@ -48,11 +49,6 @@ struct fgraph_line {
 	bool		has_time, absolute, has_duration, irq;
 };
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* "235.850845 |" or "123 us |" at *p: absolute or relative time. */
 static bool read_time_column(const char **p, const char *end, struct fgraph_line *l)
 {
@@ -85,28 +81,6 @@ static bool read_time_column(const char **p, const char *end, struct fgraph_line
 	*p = s + 1;
 	l->has_time = true;
 	return true;
-}
-
-/* "! 128.458 us", "* 12345.67 us", "1.783 us" as nanoseconds. (kernel: trace_print_graph_duration()) */
-static bool read_duration(const char *s, const char *end, uint64_t *ns)
-{
-	static const uint32_t scale[4] = { 1000, 100, 10, 1 };
-	int64_t whole, frac = 0;
-	const char *q;
-
-	if (s < end && strchr("+!#*@$", *s))
-		s++;
-	skip_blanks(&s, end);
-	if (!read_dec(&s, end, &whole) || whole < 0 || whole > INT64_MAX / 1000)
-		return false;
-	*ns = (uint64_t)whole * NSEC_PER_USEC;
-	if (s < end && *s == '.') {
-		q = ++s;
-		if (!read_dec(&s, end, &frac) || frac < 0 || s - q > 3)
-			return false;
-		*ns += (uint64_t)frac * scale[s - q];
-	}
-	return starts_with(s, (size_t)(end - s), " us");
 }
 
 /* "createv-808", "CPU 0/K-186" without blanks around. */
@@ -155,7 +129,7 @@ static bool split(const char *s, size_t len, struct fgraph_line *l)
 			;
 		if (to == p) {
 			break;			/* no duration here */
-		} else if (read_duration(p, to, &l->duration)) {
+		} else if (fgraph_duration(p, (size_t)(to - p), &l->duration)) {
 			l->has_duration = true;
 			break;
 		} else if (*p == '=' || *p == '<') {
@@ -201,16 +175,6 @@ static uint32_t func_id(struct fgraph *f, const char *s, size_t len)
 	return f->last_id;
 }
 
-/* Length of the function's name in "f() {", "f [kvm]();", "f(arg=1);": up to the blank or parenthesis. */
-static size_t name_len(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && s[n] != ' ' && s[n] != '(' && s[n] != ';' && s[n] != '+')
-		n++;
-	return n;
-}
-
 static bool fgraph_open(struct fgraph *f, const struct fgraph_line *l)
 {
 	if (likely(f->rec.s))
@@ -251,71 +215,39 @@ static void push_call(struct fgraph *f, const struct line *ln, const struct fgra
 	stream_push(f->rec.s);
 }
 
-/* "/" "* sched_switch: prev_comm=... *" "/": an event that was enabled besides. */
+/* An event that was enabled besides stands as a comment: "sched_switch: prev_comm=...". */
 static enum line_result take_comment(struct fgraph *f, const struct line *ln, const struct fgraph_line *l, int32_t tid,
-				     const char *s, size_t len)
+				     const struct fgraph_call *call)
 {
-	struct trace_line t = { .rest = s, .rest_len = len };
+	struct trace_line t = { .rest = call->comment, .rest_len = call->comment_len };
 	const char *fields;
+	size_t n = trace_line_name(&t, &fields), len;
 	struct text_event *d;
 	struct event *ev;
-	size_t n;
 
-	if (len > 3 && !memcmp(s + len - 3, " */", 3))
-		t.rest_len = len - 3;
-	n = trace_line_name(&t, &fields);
 	if (!n)
-		return LINE_SKIPPED;
+		return LINE_SKIPPED;	/* trace_printk() */
 	len = (size_t)(t.rest + t.rest_len - fields);
 	d = text_event(f->rec.te, NULL, 0, t.rest, n, fields, len);
 	ev = text_record_event(&f->rec, ln, l->time, l->cpu, tid, l->flags);
 	if (!text_event_decode(f->rec.te, d, fields, len, ev))
 		text_record_bad_field(&f->rec, ln, ev->ev);
+	if (!l->has_time)
+		ev->kind = EV_OTHER;	/* counted; without a time it says nothing about order or waits */
 	stream_push(f->rec.s);
-	return LINE_TAKEN;
-}
-
-static enum line_result take_exit(struct fgraph *f, const struct line *ln, const struct fgraph_line *l, int32_t tid,
-				  struct open_calls *c, const char *s, size_t len, size_t depth)
-{
-	const char *tail = memmem(s, len, "/* ", 3);
-	uint32_t func = EVENT_U32_NONE;
-	size_t n = 0;
-
-	if (tail) {		/* the function's name, or since 6.5 its return value alone */
-		tail += 3;
-		n = name_len(tail, (size_t)(s + len - tail));
-		if (n && *tail != '=' && !starts_with(tail, n, "ret="))
-			func = func_id(f, tail, n);
-	}
-	if (c && depth < DEPTH_MAX) {
-		if (func == EVENT_U32_NONE)
-			func = c->func[depth];
-		c->func[depth] = EVENT_U32_NONE;
-	}
-	push_call(f, ln, l, tid, EV_FUNC_EXIT, func, depth);
 	return LINE_TAKEN;
 }
 
 static enum line_result take_call(struct fgraph *f, const struct line *ln, const struct fgraph_line *l)
 {
-	const char *s = l->func, *end = s + l->func_len;
+	uint32_t func = EVENT_U32_NONE;
+	struct fgraph_call call;
 	int32_t tid = l->tid;
 	struct open_calls *c;
-	size_t depth, len, n;
-	bool enter;
 
-	while (end > s && end[-1] == ' ')
-		end--;
-	skip_blanks(&s, end);
-	depth = (size_t)(s - l->func);
-	depth = depth > 2 ? (depth - 2) / 2 : 0;
-	len = (size_t)(end - s);
-	if (l->irq || !len)
+	if (l->irq)
 		return LINE_SKIPPED;
-	n = name_len(s, len);
-	enter = end[-1] == '{';
-	if (!enter && *s != '}' && !starts_with(s, len, "/*") && (!n || !memchr(s, ';', len)))
+	if (!fgraph_call(l->func, l->func_len, &call))
 		return LINE_NOT_MINE;
 	if (!fgraph_open(f, l))
 		return LINE_TAKEN;
@@ -323,14 +255,17 @@ static enum line_result take_call(struct fgraph *f, const struct line *ln, const
 		tid = f->cpu_tid[l->cpu];
 	if (l->comm)
 		tell_task(f, ln, l->time, tid, l->comm, l->comm_len);
-	if (starts_with(s, len, "/* "))
-		return take_comment(f, ln, l, tid, s + 3, len - 3);
-	c = tid > 0 ? calls_of(f, tid, enter) : l->cpu != EVENT_CPU_NONE ? calls_of(f, CPU_KEY(l->cpu), enter) : NULL;
-	if (*s == '}')
-		return take_exit(f, ln, l, tid, c, s, len, depth);
-	if (enter && c && depth < DEPTH_MAX)
-		c->func[depth] = func_id(f, s, n);
-	push_call(f, ln, l, tid, enter ? EV_FUNC_ENTER : EV_FUNC_LEAF, func_id(f, s, n), depth);
+	if (call.comment)
+		return take_comment(f, ln, l, tid, &call);
+	if (call.func)
+		func = func_id(f, call.func, call.func_len);
+	c = tid > 0 ? calls_of(f, tid, true) : l->cpu != EVENT_CPU_NONE ? calls_of(f, CPU_KEY(l->cpu), true) : NULL;
+	if (c && call.depth < DEPTH_MAX && call.kind != EV_FUNC_LEAF) {
+		if (func == EVENT_U32_NONE)
+			func = c->func[call.depth];
+		c->func[call.depth] = call.kind == EV_FUNC_ENTER ? func : EVENT_U32_NONE;
+	}
+	push_call(f, ln, l, tid, (enum event_kind)call.kind, func, call.depth);
 	return LINE_TAKEN;
 }
 
@@ -405,39 +340,32 @@ static void fgraph_fields(void *priv, const struct event *ev,
 			  void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
 {
 	struct fgraph_line l;
-	size_t len, n;
-	const char *s = text_record_text(priv, ev->pos, &len), *end;
+	struct fgraph_call call;
+	size_t len;
+	const char *s = text_record_text(priv, ev->pos, &len);
 	struct field_value v = { .type = FIELD_STR };
 
-	if (!s || !split(s, len, &l))
+	if (!s || !split(s, len, &l) || !fgraph_call(l.func, l.func_len, &call))
 		return;
-	s = l.func;
-	end = s + l.func_len;
-	skip_blanks(&s, end);
-	n = name_len(s, (size_t)(end - s));
-	if (starts_with(s, (size_t)(end - s), "/* ")) {
-		struct trace_line t = { .rest = s + 3, .rest_len = (size_t)(end - s) - 3 };
+	if (call.comment) {
+		struct trace_line t = { .rest = call.comment, .rest_len = call.comment_len };
 		const char *fields;
+		size_t n = trace_line_name(&t, &fields);
 
-		while (t.rest_len && strchr(" */", t.rest[t.rest_len - 1]))
-			t.rest_len--;
-		n = trace_line_name(&t, &fields);
 		if (n)
 			text_event_fields(t.rest, n, fields, (size_t)(t.rest + t.rest_len - fields), emit, arg);
 		return;
 	}
-	if (n && *s != '}') {
-		v.s = s;
-		v.len = n;
+	if (call.func) {
+		v.s = call.func;
+		v.len = call.func_len;
 		emit(arg, "func", &v);
 	}
 	v.type = FIELD_UINT;
-	v.u = ev->b[1];
-	v.i = (int64_t)v.u;
+	v.i = (int64_t)(v.u = call.depth);
 	emit(arg, "depth", &v);
 	if (l.has_duration) {
-		v.u = l.duration;
-		v.i = (int64_t)v.u;
+		v.i = (int64_t)(v.u = l.duration);
 		emit(arg, "duration_ns", &v);
 	}
 }
@@ -514,9 +442,11 @@ static struct error *fgraph_begin(struct parse_ctx *ctx, void **state)
 static struct error *fgraph_end(struct parse_ctx *ctx, void *state)
 {
 	struct fgraph *f = state;
-	struct error *err = text_record_close(&f->rec);
+	struct error *err;
 
-	(void)ctx;
+	if (f->header && !f->rec.s && !ctx->embedded)	/* traced, and nothing happened: a source without events */
+		text_record_open(&f->rec);
+	err = text_record_close(&f->rec);
 	free(f->stacks);
 	free(f);
 	return err;
@@ -526,6 +456,7 @@ static int fgraph_sniff(const struct sniff *sn)
 {
 	const char *p = (const char *)sn->head, *end = p + sn->len, *nl;
 	unsigned int lines = 0, good = 0;
+	struct fgraph_call call;
 	struct fgraph_line l;
 
 	if (starts_with(p, sn->len, "# tracer: function_graph"))
@@ -546,10 +477,7 @@ static int fgraph_sniff(const struct sniff *sn)
 		lines++;
 		if (!split(p, len, &l))
 			continue;
-		while (l.func_len && l.func[l.func_len - 1] == ' ')
-			l.func_len--;
-		if (l.irq || (l.func_len && memchr("{};/", l.func[l.func_len - 1], 4)))
-			good++;
+		good += l.irq || fgraph_call(l.func, l.func_len, &call);
 	}
 	return good >= 2 && good * 4 >= lines * 3 ? 80 : 0;
 }

@@ -7,6 +7,7 @@
  * are taken as the "local" clock that tracefs uses by default (as "wall" beyond 10^9 s), bare numbers and the latency format's
  * relative times as "unknown".
  */
+#include "fgraph_call.h"
 #include "text_record.h"
 #include "trace_line.h"
 
@@ -16,7 +17,7 @@
 struct ftrace {
 	struct text_record	rec;
 	struct text_event	*kernel_stack, *user_stack, *function;
-	bool			trace_cmd, latency;
+	bool			trace_cmd, latency, header;
 	/* a stack block that is being read */
 	bool			in_stack, stack_user;
 	uint64_t		stack_time, stack_pos;
@@ -155,6 +156,23 @@ static enum line_result take_function(struct ftrace *f, const struct line *ln, c
 	return LINE_TAKEN;
 }
 
+/* trace-cmd's "funcgraph_entry:   1.234 us   |  func();": the task is printed, so the engine pairs them. */
+static bool take_fgraph(struct ftrace *f, const char *fields, size_t len, struct event *ev)
+{
+	const char *end = fields + len, *bar = memchr(fields, '|', len);
+	struct fgraph_call call;
+	uint64_t ns = 0;
+
+	if (!bar || !fgraph_call(bar + 1, (size_t)(end - bar - 1), &call) || call.comment)
+		return false;
+	fgraph_duration(fields, (size_t)(bar - fields), &ns);
+	ev->kind = call.kind;
+	ev->a[0] = ns;
+	ev->b[0] = call.func ? strtab_id(&f->rec.s->strings, call.func, call.func_len) : EVENT_U32_NONE;
+	ev->b[1] = call.depth;
+	return true;
+}
+
 /* The feed counts and remarks such lines; in a member of this format they are evidence lost. */
 static enum line_result not_mine(struct ftrace *f)
 {
@@ -221,6 +239,8 @@ static enum line_result take_event(struct ftrace *f, const struct line *ln, cons
 	ev = text_record_event(&f->rec, ln, t->time, t->cpu, t->tid, t->flags);
 	if (unlikely(!text_event_decode(f->rec.te, d, fields, len, ev)))
 		text_record_bad_field(&f->rec, ln, ev->ev);
+	if (unlikely(*t->rest == 'f' && starts_with(t->rest, name_len, "funcgraph_")))
+		take_fgraph(f, fields, len, ev);
 	stream_push(f->rec.s);
 	return LINE_TAKEN;
 }
@@ -275,6 +295,7 @@ static enum line_result take_comment(struct ftrace *f, const struct line *ln, co
 		if (starts_with(s, len, "# tracer: function_graph"))
 			return LINE_NOT_MINE;
 		restart(f);
+		f->header = true;
 		return LINE_SKIPPED;
 	}
 	if (starts_with(s, len, "# entries-in-buffer/entries-written:")) {
@@ -380,9 +401,10 @@ static struct error *ftrace_end(struct parse_ctx *ctx, void *state)
 	struct ftrace *f = state;
 	struct error *err;
 
-	(void)ctx;
 	if (f->in_stack && !f->rec.err)
 		stack_end(f);
+	if (f->header && !f->rec.s && !ctx->embedded)	/* traced, and nothing happened: a source without events */
+		text_record_open(&f->rec);
 	err = text_record_close(&f->rec);
 	free(f);
 	return err;

@@ -220,9 +220,47 @@ static uint32_t reason_of(struct text_events *te, const char *s, size_t len)
 	return r->packed;
 }
 
+/* memcmp() of a few bytes, inline: literals are short. */
+static inline bool same(const char *a, const char *b, size_t n)
+{
+	uint64_t x, y;
+	uint32_t v, w;
+
+	for (; n >= 8; n -= 8, a += 8, b += 8) {
+		memcpy(&x, a, 8);
+		memcpy(&y, b, 8);
+		if (x != y)
+			return false;
+	}
+	if (n >= 4) {
+		memcpy(&v, a, 4);
+		memcpy(&w, b, 4);
+		if (v != w)
+			return false;
+		n -= 4;
+		a += 4;
+		b += 4;
+	}
+	for (; n; n--)
+		if (*a++ != *b++)
+			return false;
+	return true;
+}
+
 static inline bool lit_at(const struct form_op *op, const char *p, const char *end)
 {
-	return (size_t)(end - p) >= op->lit_len && !memcmp(p, op->lit, op->lit_len);
+	return (size_t)(end - p) >= op->lit_len && same(p, op->lit, op->lit_len);
+}
+
+/* The first place of the op's literal at or behind @p; NULL when there is none. */
+static const char *lit_find(const struct form_op *op, const char *p, const char *end)
+{
+	if (!op->lit_len)
+		return p;
+	for (; p < end && (p = memchr(p, *op->lit, (size_t)(end - p))); p++)
+		if (lit_at(op, p, end))
+			return p;
+	return NULL;
 }
 
 /* Where the next op's literal stands: the last place within a comm's length, else the first at all; @end when the op is the last. */
@@ -238,7 +276,7 @@ static const char *text_end(const struct form *f, size_t i, const char *p, const
 			if (q < end && *q == *next->lit && lit_at(next, q, end))
 				return q;
 	}
-	q = memmem(p, (size_t)(end - p), next->lit, next->lit_len);
+	q = lit_find(next, p, end);
 	return q ? q : next->flags & FORM_OPTIONAL ? end : NULL;
 }
 
@@ -267,7 +305,7 @@ static bool comm_pid(struct sink *k, const struct form_op *op, const char **p, c
 	return false;
 }
 
-static bool convert(struct sink *k, const struct form *f, size_t i, const char **p, const char *end)
+static inline __attribute__((always_inline)) bool convert(struct sink *k, const struct form *f, size_t i, const char **p, const char *end)
 {
 	const struct form_op *op = &f->ops[i];
 	const char *to;
@@ -330,7 +368,8 @@ static bool convert(struct sink *k, const struct form *f, size_t i, const char *
 	}
 }
 
-static bool run_form(struct sink *k, const struct form *f, const char *p, const char *end)
+static inline __attribute__((always_inline)) bool form_steps(struct sink *k, const struct form *f, const char *p,
+							    const char *end)
 {
 	size_t i;
 
@@ -338,8 +377,7 @@ static bool run_form(struct sink *k, const struct form *f, const char *p, const 
 		const struct form_op *op = &f->ops[i];
 
 		if (!lit_at(op, p, end)) {
-			const char *q = op->flags & FORM_SEARCH ?
-					memmem(p, (size_t)(end - p), op->lit, op->lit_len) : NULL;
+			const char *q = op->flags & FORM_SEARCH ? lit_find(op, p, end) : NULL;
 
 			if (!q) {
 				if (op->flags & FORM_OPTIONAL)
@@ -353,6 +391,19 @@ static bool run_form(struct sink *k, const struct form *f, const char *p, const 
 			return false;
 	}
 	return true;
+}
+
+/* The same code twice: what decodes need not ask at each step whether to display. */
+static bool run_form(struct sink *k, const struct form *f, const char *p, const char *end)
+{
+	struct sink quiet = { .a = k->a, .b = k->b, .te = k->te };
+
+	return form_steps(&quiet, f, p, end);
+}
+
+static bool show_form(struct sink *k, const struct form *f, const char *p, const char *end)
+{
+	return form_steps(k, f, p, end);
 }
 
 /* The value of "name=" in the text; NULL when there is none. */
@@ -486,6 +537,16 @@ static bool probe_split(const char *p, const char *end, struct probe_text *t)
 {
 	const char *close, *arrow, *f, *to;
 
+	t->ret = starts_with(p, (size_t)(end - p), "__probe_func=");
+	if (t->ret || starts_with(p, (size_t)(end - p), "__probe_ip=")) {	/* trace-cmd report -R */
+		f = t->ret ? memmem(p, (size_t)(end - p), " __probe_ret_ip=", 16) : p;
+		t->func = NULL;
+		t->func_len = 0;
+		t->args = f ? memchr(f + 1, ' ', (size_t)(end - f - 1)) : NULL;
+		if (!t->args)
+			t->args = end;
+		return true;
+	}
 	if (p == end || *p != '(' || !(close = memchr(p, ')', (size_t)(end - p))) || close == p + 1)
 		return false;
 	f = p + 1;
@@ -749,6 +810,12 @@ static struct text_event *new_event(struct text_events *te, const char *key, siz
 		kind = EV_SYSCALL_EXIT;
 		way = WAY_SYSCALL_EXIT;
 		func = strtab_id(strings, call, call_len);
+	} else if (name_is(name, len, "funcgraph_entry")) {
+		kind = EV_FUNC_ENTER;
+		way = WAY_NONE;
+	} else if (name_is(name, len, "funcgraph_exit")) {
+		kind = EV_FUNC_EXIT;
+		way = WAY_NONE;
 	} else if (probe_split(p, fields + fields_len, &t) && !(system && !strncmp(system, "raw_", 4))) {
 		func = t.func ? strtab_id(strings, t.func, t.func_len) : func_of_name(te, name, len);
 		kind = t.ret ? EV_PROBE_RETURN : EV_PROBE_ENTER;
@@ -852,7 +919,7 @@ void text_event_fields(const char *name, size_t name_len, const char *fields, si
 		return;
 	for (i = 0; forms && i < FORMS_MAX && forms[i].n; i++)
 		if (run_form(&dry, &forms[i], p, end)) {
-			run_form(&k, &forms[i], p, end);
+			show_form(&k, &forms[i], p, end);
 			return;
 		}
 	if (p < end && *p == '(' && memchr(p, ')', (size_t)(end - p)))

@@ -6,68 +6,19 @@
 #define COMM_COLUMN	16	/* "%16s-%-7d" */
 #define ANCHOR_WITHIN	200	/* "[CPU]" is looked for in so many bytes */
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static inline int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool read_dec(const char **p, const char *end, int64_t *v)
-{
-	const char *s = *p;
-	bool neg = s < end && *s == '-';
-	uint64_t n = 0;
-	const char *from;
-
-	s += neg;
-	for (from = s; s < end && is_digit(*s); s++)
-		n = n * 10 + (uint64_t)(*s - '0');
-	if (s == from)
-		return false;
-	*p = s;
-	*v = (int64_t)(neg ? 0 - n : n);
-	return true;
-}
-
-bool read_hex(const char **p, const char *end, uint64_t *v)
-{
-	const char *s = *p, *from;
-	uint64_t n = 0;
-	int d;
-
-	if (end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x')
-		s += 2;
-	for (from = s; s < end && (d = hex_value(*s)) >= 0; s++)
-		n = n << 4 | (uint64_t)d;
-	if (s == from)
-		return false;
-	*p = s;
-	*v = n;
-	return true;
-}
-
-bool read_num(const char **p, const char *end, uint64_t *v)
-{
-	const char *s = *p, *q;
-	int64_t i;
-
-	if (end - s > 2 && s[0] == '0' && (s[1] | 0x20) == 'x')
-		return read_hex(p, end, v);
-	q = s;
-	if (read_dec(&q, end, &i) && (q == end || hex_value(*q) < 0)) {
-		*p = q;
-		*v = (uint64_t)i;
-		return true;
-	}
-	return read_hex(p, end, v);
-}
+/* Values of hex digits and the letters of event names, by byte. */
+const uint8_t trace_chars[256] = {
+	[0 ... '-' - 1] = HEX_NONE, ['-'] = HEX_NONE | NAME_CHAR, ['.'] = HEX_NONE | NAME_CHAR, ['/'] = HEX_NONE,
+	['0'] = NAME_CHAR | 0, ['1'] = NAME_CHAR | 1, ['2'] = NAME_CHAR | 2, ['3'] = NAME_CHAR | 3, ['4'] = NAME_CHAR | 4,
+	['5'] = NAME_CHAR | 5, ['6'] = NAME_CHAR | 6, ['7'] = NAME_CHAR | 7, ['8'] = NAME_CHAR | 8, ['9'] = NAME_CHAR | 9,
+	['9' + 1 ... 'A' - 1] = HEX_NONE,
+	['A'] = NAME_CHAR | 10, ['B'] = NAME_CHAR | 11, ['C'] = NAME_CHAR | 12, ['D'] = NAME_CHAR | 13,
+	['E'] = NAME_CHAR | 14, ['F'] = NAME_CHAR | 15, ['G' ... 'Z'] = HEX_NONE | NAME_CHAR,
+	['Z' + 1 ... '_' - 1] = HEX_NONE, ['_'] = HEX_NONE | NAME_CHAR, ['`'] = HEX_NONE,
+	['a'] = NAME_CHAR | 10, ['b'] = NAME_CHAR | 11, ['c'] = NAME_CHAR | 12, ['d'] = NAME_CHAR | 13,
+	['e'] = NAME_CHAR | 14, ['f'] = NAME_CHAR | 15, ['g' ... 'z'] = HEX_NONE | NAME_CHAR,
+	['z' + 1 ... 255] = HEX_NONE,
+};
 
 /*
  * Letters by position: irqs-off, need-resched, [lazy], hardirq/softirq, depths. Those of the interrupt level occur
@@ -354,8 +305,7 @@ size_t trace_line_name(const struct trace_line *t, const char **fields)
 {
 	const char *s = t->rest, *end = s + t->rest_len, *p = s;
 
-	while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_' || is_digit(*p) || (*p >= 'A' && *p <= 'Z') ||
-			   *p == '.' || *p == '-'))
+	while (p < end && trace_chars[(uint8_t)*p] & NAME_CHAR)
 		p++;
 	if (p == s || p == end || *p != ':' || (p + 1 < end && p[1] != ' ' && p[1] != '\t'))
 		return 0;
