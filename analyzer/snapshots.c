@@ -23,9 +23,11 @@ struct item {
 	int64_t		source_id, cite;
 	char		*label, *key, *side;
 	double		num;
-	int64_t		v[4];		/* cgroup: nr_periods, nr_throttled, throttled_ns, usage_ns; INT64_MIN unknown */
+	int64_t		v[4];		/* cgroup: what group_values[] names; INT64_MIN unknown */
 	int64_t		period_ns;
 };
+
+static const char *const group_values[4] = { "nr_periods", "nr_throttled", "throttled_ns", "usage_ns" };
 
 struct items {
 	struct item	*v;
@@ -49,7 +51,8 @@ static bool label_rank(const char *s, size_t len, uint64_t *rank)
 		return digits > 0;
 	}
 	for (i = 0; i < ARRAY_SIZE(labels); i++) {
-		if (strlen(labels[i].word) == len && !strncasecmp(labels[i].word, s, len) && (len > 1 || digits)) {
+		if (strlen(labels[i].word) == len && !strncasecmp(labels[i].word, s, len) &&
+		    (len > 1 || digits)) {
 			*rank = labels[i].rank * 10000000000ULL + number;
 			return true;
 		}
@@ -91,13 +94,15 @@ static bool label_dir(const char *path, size_t *at, size_t *len)
 }
 
 /* Fill what, label and rank of @it; false when the row is no snapshot. */
-static bool place(struct items *all, struct item *it, const char *path, const char *snapshot, const char *key)
+static bool place(struct items *all, struct item *it, const char *path, const char *snapshot,
+		  const char *key)
 {
 	_cleanup_free_ char *what = NULL;
 	size_t at = 0, len = 0;
 	long in_name;
 
-	if (snapshot && (in_name = label_at(path, snapshot)) >= 0 && label_rank(snapshot, strlen(snapshot), &it->rank)) {
+	if (snapshot && (in_name = label_at(path, snapshot)) >= 0 &&
+	    label_rank(snapshot, strlen(snapshot), &it->rank)) {
 		at = (size_t)in_name;
 		len = strlen(snapshot);
 		it->label = xstrdup(snapshot);
@@ -179,7 +184,8 @@ static void cite_pair(const struct item *a, const struct item *b, char *buf, siz
 		snprintf(buf, size, "[]");
 }
 
-static struct error *delta_fact(struct case_db *db, const struct item *a, const struct item *b, const char *key, double delta)
+static struct error *delta_fact(struct case_db *db, const struct item *a, const struct item *b,
+				const char *key, double delta)
 {
 	_cleanup_free_ char *name = xasprintf("%s.delta", key);
 	char value[40], snapshot[64], cites[64];
@@ -249,7 +255,8 @@ static struct error *pair_facts(struct case_db *db)
 
 static int64_t column_or_unknown(sqlite3_stmt *st, int col)
 {
-	return sqlite3_column_type(st, col) == SQLITE_NULL ? INT64_MIN : sqlite3_column_int64(st, col);
+	return sqlite3_column_type(st, col) == SQLITE_NULL ? INT64_MIN
+							   : sqlite3_column_int64(st, col);
 }
 
 static struct error *read_groups(struct case_db *db, struct items *all)
@@ -281,7 +288,8 @@ static struct error *read_groups(struct case_db *db, struct items *all)
 	return err;
 }
 
-static struct error *throttle_row(struct case_db *db, const struct item *it, int64_t n, const int64_t *throttled_ns, const char *cites)
+static struct error *throttle_row(struct case_db *db, const struct item *it, int64_t n,
+				  const int64_t *throttled_ns, const char *cites)
 {
 	return case_insert(db, NULL,
 			   "INSERT INTO throttle(source_id, cgroup, inferred, origin, count, period_ns, throttled_ns, cites)"
@@ -291,13 +299,12 @@ static struct error *throttle_row(struct case_db *db, const struct item *it, int
 
 static struct error *pair_group(struct case_db *db, const struct item *a, const struct item *b)
 {
-	static const char *const names[] = { "nr_periods", "nr_throttled", "throttled_ns", "usage_ns" };
 	int64_t delta[4];
 	char cites[64];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *key = xasprintf("cgroup.%s.%s", b->key, names[i]);
+	for (i = 0; i < ARRAY_SIZE(group_values); i++) {
+		_cleanup_free_ char *key = xasprintf("cgroup.%s.%s", b->key, group_values[i]);
 
 		delta[i] = -1;
 		if (a->v[i] < 0 || b->v[i] < a->v[i])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bpftrace_timing.c - what bpftrace scripts print that time kernel functions, and the kernel stacks behind it.
+ * bpftrace_timing.c - what bpftrace scripts print that time kernel functions, and the kernel stacks
+ * behind it.
  *
  *   [1704971602] task_numa_work (tid=52035) took 19995 ms
  *   [1704971584] tdp_mmu_zap_leafs (tid=52035) took 2291 ms
@@ -9,15 +10,17 @@
  *           kvm_unmap_gfn_range+347
  *           ...
  *
- * The line is printed when the function returns, its stamp (`time("[%s] ")`) is cut to whole seconds: a call of d stamped t lies
- * in [t - d, t + 1 s]; start_ns is t - d with time_resolution_ns 1e9. Frames of the tracer itself (bpf_prog_*,
- * bpf_trampoline_*) are dropped. A stack belongs to the timing line it follows; in prose a stack that stands apart
+ * The line is printed when the function returns, its stamp (`time("[%s] ")`) is cut to whole
+ * seconds: a call of d stamped t lies in [t - d, t + 1 s]; start_ns is t - d with
+ * time_resolution_ns 1e9. Frames of the tracer itself (bpf_prog_*, bpf_trampoline_*) are dropped. A
+ * stack belongs to the timing line it follows; in prose a stack that stands apart
  * ("the stacktrace is the same for all") belongs to the run of lines of the function at its top.
  *
- * Gives span (origin 'bpftrace', parent_id where a call lies inside another of the same task), span_child, stack and
- * span_stat. min_threshold_ns, the length below which the script prints nothing, comes from the script's text where it stands in
- * the same member, else from the durations: three or more calls none of which is below 100 us show that short ones were
- * left out (then the next lower 1, 2 or 5 times a power of ten is taken).
+ * Gives span (origin 'bpftrace', parent_id where a call lies inside another of the same task),
+ * span_child, stack and span_stat. min_threshold_ns, the length below which the script prints
+ * nothing, comes from the script's text where it stands in the same member, else from the
+ * durations: three or more calls none of which is below 100 us show that short ones were left out
+ * (then the next lower 1, 2 or 5 times a power of ten is taken).
  */
 #include "scan.h"
 
@@ -26,7 +29,7 @@
 #define MAX_FRAMES	128
 #define PARENT_WINDOW	1024
 #define STAMP_NS	((int64_t)NSEC_PER_SEC)
-#define MAX_NS		(4000000000LL * STAMP_NS)	/* the year 2096; keeps sums of two far from overflow */
+#define MAX_NS		(4000000000LL * STAMP_NS)	/* the year 2096 */
 #define SLACK_NS	(2 * STAMP_NS)	/* two stamps, each cut to a second */
 
 struct bt_span {
@@ -55,14 +58,17 @@ struct bt_state {
 	char		*frames;
 	size_t		frames_len, frames_cap;
 	unsigned int	n_frames;
-	bool		adjacent;	/* it follows a timing line with nothing but blank lines between */
+	bool		adjacent;	/* only blank lines since the last timing line */
 	/* the script's text */
 	bool		in_script;
 	uint32_t	script_func;
 	int64_t		first_ns, last_ns;
 };
 
-/* Which function calls which, for lines that come without a stack. From the kernel's mm/ and virt/kvm. */
+/*
+ * Which function calls which, for lines that come without a stack. From the kernel's mm/ and
+ * virt/kvm.
+ */
 static const struct { const char *child, *parent; } known_calls[] = {
 	{ "tdp_mmu_zap_leafs", "task_numa_work" },
 	{ "kvm_tdp_mmu_unmap_gfn_range", "task_numa_work" },
@@ -97,9 +103,11 @@ static bool parse_timing(const struct line *ln, struct bt_line *l)
 	scan_blanks(&c);
 	l->time_ns = -1;
 	if (scan_char(&c, '[')) {
-		if (!scan_dec(&c, NSEC_PER_SEC, &l->time_ns, NULL) || !scan_char(&c, ']') || !scan_blanks(&c))
+		if (!scan_dec(&c, NSEC_PER_SEC, &l->time_ns, NULL) || !scan_char(&c, ']') ||
+		    !scan_blanks(&c))
 			return false;
-		if (l->time_ns < 1000000 * STAMP_NS || l->time_ns > MAX_NS)	/* no date: counts from somewhere else */
+		/* no date: counts from somewhere else */
+		if (l->time_ns < 1000000 * STAMP_NS || l->time_ns > MAX_NS)
 			l->time_ns = -1;
 	}
 	if (!scan_word(&c, &l->func, &l->func_len) || l->func_len > 128 || !scan_lit(&c, " (tid=") ||
@@ -114,7 +122,10 @@ static bool parse_timing(const struct line *ln, struct bt_line *l)
 	return false;
 }
 
-/* `func+123`, also `func+0x7b/0x200`, with a module in brackets; a bare address inside an open block. */
+/*
+ * `func+123`, also `func+0x7b/0x200`, with a module in brackets; a bare address inside an open
+ * block.
+ */
 static bool parse_frame(const struct line *ln, bool open, const char **s, size_t *len)
 {
 	struct scan c = scan_line(ln);
@@ -133,7 +144,8 @@ static bool parse_frame(const struct line *ln, bool open, const char **s, size_t
 	}
 	while (c.p < c.end && (is_word(*c.p) || *c.p == '.'))
 		c.p++;
-	if (c.p == from || is_digit(*from) || c.p - from > 128 || !scan_char(&c, '+') || !scan_u64(&c, &off))
+	if (c.p == from || is_digit(*from) || c.p - from > 128 || !scan_char(&c, '+') ||
+	    !scan_u64(&c, &off))
 		return false;
 	*s = from;
 	*len = (size_t)(c.p - from);
@@ -220,7 +232,8 @@ static void close_stack(struct bt_state *st)
 			st->spans[st->n_spans - 1].stack = id + 1;
 		} else if (id != STRTAB_NONE) {
 			for (i = st->n_spans; i > 0 && !st->spans[i - 1].stack; i--) {
-				if (!frame_is(st->frames, strtab_str(&st->funcs, st->spans[i - 1].func), true))
+				if (!frame_is(st->frames,
+					      strtab_str(&st->funcs, st->spans[i - 1].func), true))
 					break;
 				st->spans[i - 1].stack = id + 1;
 			}
@@ -241,7 +254,10 @@ static void add_frame(struct bt_state *st, const char *s, size_t len)
 	st->frames_len += len + 1;
 }
 
-/* The script's own source: the probe `kretfunc:vmlinux:FUNC` or `kretprobe:FUNC`, then `if ($diff > 500000000)`. */
+/*
+ * The script's own source: the probe `kretfunc:vmlinux:FUNC` or `kretprobe:FUNC`, then `if ($diff >
+ * 500000000)`.
+ */
 static void read_script(struct bt_state *st, const struct line *ln)
 {
 	static const char *const probes[] = { "kretfunc:", "kretprobe:", "fexit:" };
@@ -267,7 +283,8 @@ static void read_script(struct bt_state *st, const struct line *ln)
 	}
 }
 
-static enum line_result add_span(struct parse_ctx *ctx, struct bt_state *st, const struct line *ln, const struct bt_line *l)
+static enum line_result add_span(struct parse_ctx *ctx, struct bt_state *st, const struct line *ln,
+				 const struct bt_line *l)
 {
 	uint32_t func = strtab_id(&st->funcs, l->func, l->func_len);
 	struct bt_span *s;
@@ -370,7 +387,10 @@ static bool may_call(const struct bt_state *st, const struct bt_span *child, uin
 	return false;
 }
 
-/* Does @child fit into what @parent's other children have left, and into its time as far as the stamps tell? */
+/*
+ * Does @child fit into what @parent's other children have left, and into its time as far as the
+ * stamps tell?
+ */
 static bool lies_inside(const struct bt_span *child, const struct bt_span *parent)
 {
 	int64_t room = parent->dur_ns - parent->children_ns;
@@ -384,7 +404,10 @@ static bool lies_inside(const struct bt_span *child, const struct bt_span *paren
 	       child->time_ns - child->dur_ns >= parent->time_ns - parent->dur_ns - SLACK_NS;
 }
 
-/* A span near child @i, @step lines of the output away in one direction, that it lies inside; -1 none. */
+/*
+ * A span near child @i, @step lines of the output away in one direction, that it lies inside; -1
+ * none.
+ */
 static int32_t find_parent(const struct bt_state *st, size_t i, int step, bool past_full)
 {
 	const struct bt_span *child = &st->spans[i];
@@ -409,8 +432,8 @@ static int32_t find_parent(const struct bt_state *st, size_t i, int step, bool p
 }
 
 /*
- * A call is printed when it returns, so the parent's line is the next fitting one of its task below; in prose, where
- * somebody quotes the parent first, the nearest one above.
+ * A call is printed when it returns, so the parent's line is the next fitting one of its task
+ * below; in prose, where somebody quotes the parent first, the nearest one above.
  */
 static void find_parents(struct bt_state *st, bool embedded)
 {
@@ -449,10 +472,13 @@ static struct error *store_stats(struct parse_ctx *ctx, struct bt_state *st)
 			continue;
 		if (threshold < 0 && f->count >= 3 && f->min_ns >= 100 * (int64_t)NSEC_PER_USEC)
 			threshold = round_threshold(f->min_ns);
-		TRY(case_insert(ctx->db, NULL,
-				"INSERT INTO span_stat(source_id, func, origin, parent, count, total_ns, min_ns, max_ns, tasks, min_threshold_ns)"
-				" VALUES(?,?,'bpftrace','',?,?,?,?,?,?)", "isiiiiiI", st->source_id, strtab_str(&st->funcs, (uint32_t)i),
-				f->count, f->total_ns, f->min_ns, f->max_ns, f->tasks, threshold >= 0 ? &threshold : NULL));
+		TRY(case_insert(
+			ctx->db, NULL,
+			"INSERT INTO span_stat(source_id, func, origin, parent, count, total_ns, min_ns, max_ns, tasks, min_threshold_ns)"
+			" VALUES(?,?,'bpftrace','',?,?,?,?,?,?)",
+			"isiiiiiI", st->source_id, strtab_str(&st->funcs, (uint32_t)i), f->count,
+			f->total_ns, f->min_ns, f->max_ns, f->tasks,
+			threshold >= 0 ? &threshold : NULL));
 	}
 	return NULL;
 }
@@ -476,7 +502,8 @@ static struct error *store_stacks(struct parse_ctx *ctx, const struct bt_state *
 
 static int by_parent(const void *a, const void *b)
 {
-	const struct bt_span *x = *(const struct bt_span *const *)a, *y = *(const struct bt_span *const *)b;
+	const struct bt_span *x = *(const struct bt_span *const *)a,
+			     *y = *(const struct bt_span *const *)b;
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
@@ -523,10 +550,13 @@ static struct error *bt_store(struct parse_ctx *ctx, struct bt_state *st)
 		int64_t start = s->time_ns - s->dur_ns, resolution = s->time_ns >= 0 ? STAMP_NS : 1;
 		const int64_t *stack = s->stack ? &stack_rows[s->stack - 1] : NULL;
 
-		TRY(case_insert(ctx->db, &s->row,
-				"INSERT INTO span(source_id, func, origin, tid, start_ns, duration_ns, time_resolution_ns, stack_id, cite_id)"
-				" VALUES(?,?,'bpftrace',?,?,?,?,?,?)", "isiIiiII", st->source_id, strtab_str(&st->funcs, s->func), s->tid,
-				s->time_ns >= 0 ? &start : NULL, s->dur_ns, resolution, stack, s->cite > 0 ? &s->cite : NULL));
+		TRY(case_insert(
+			ctx->db, &s->row,
+			"INSERT INTO span(source_id, func, origin, tid, start_ns, duration_ns, time_resolution_ns, stack_id, cite_id)"
+			" VALUES(?,?,'bpftrace',?,?,?,?,?,?)",
+			"isiIiiII", st->source_id, strtab_str(&st->funcs, s->func), s->tid,
+			s->time_ns >= 0 ? &start : NULL, s->dur_ns, resolution, stack,
+			s->cite > 0 ? &s->cite : NULL));
 	}
 	for (i = 0; i < st->n_spans; i++)
 		if (st->spans[i].parent >= 0)

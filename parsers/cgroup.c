@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cgroup.c - files of the cpu controller: one file a member (/sys/fs/cgroup/PATH/cpu.max), or many in one text
- * under headings "== PATH/cpu.max" or "==> PATH/cpu.max <==".
+ * cgroup.c - files of the cpu controller: one file a member (/sys/fs/cgroup/PATH/cpu.max), or many
+ * in one text under headings "== PATH/cpu.max" or "==> PATH/cpu.max <==".
  *
- * Version 2: cpu.max ("20000 100000", "max 100000"), cpu.max.burst, cpu.weight, cpu.stat (usec), cgroup.threads. Version 1:
- * cpu.cfs_quota_us (-1: none), cpu.cfs_period_us, cpu.shares, cpu.stat (throttled_time in ns), cpuacct.usage (ns). Formats:
- * the kernel's Documentation/admin-guide/cgroup-v2.rst and Documentation/scheduler/sched-bwc.rst.
+ * Version 2: cpu.max ("20000 100000", "max 100000"), cpu.max.burst, cpu.weight, cpu.stat (usec),
+ * cgroup.threads. Version 1: cpu.cfs_quota_us (-1: none), cpu.cfs_period_us, cpu.shares, cpu.stat
+ * (throttled_time in ns), cpuacct.usage (ns). Formats: the kernel's
+ * Documentation/admin-guide/cgroup-v2.rst and Documentation/scheduler/sched-bwc.rst.
  *
- * Gives one row a group and snapshot in table cgroup, whether its files came together or one by one; weight is cpu.weight, or cpu.shares
- * where version is 1. Rates and throttle rows are made of them by analyzer/snapshots.c.
+ * Gives one row a group and snapshot in table cgroup, whether its files came together or one by
+ * one; weight is cpu.weight, or cpu.shares where version is 1. Rates and throttle rows are made of
+ * them by analyzer/snapshots.c.
  */
 #include "scan.h"
 
 #define MAX_GROUPS	4096
 #define MAX_THREADS	4096
 
-enum cg_file { CG_MAX, CG_BURST, CG_WEIGHT, CG_STAT, CG_THREADS, CG_QUOTA_V1, CG_PERIOD_V1, CG_SHARES_V1, CG_USAGE_V1, CG_OTHER };
+enum cg_file {
+	CG_MAX,
+	CG_BURST,
+	CG_WEIGHT,
+	CG_STAT,
+	CG_THREADS,
+	CG_QUOTA_V1,
+	CG_PERIOD_V1,
+	CG_SHARES_V1,
+	CG_USAGE_V1,
+	CG_OTHER
+};
 
 static const struct { const char *name; enum cg_file file; int version; } cg_files[] = {
 	{ "cpu.max", CG_MAX, 2 }, { "cpu.max.burst", CG_BURST, 2 }, { "cpu.weight", CG_WEIGHT, 2 }, { "cpu.stat", CG_STAT, 0 },
@@ -34,7 +47,8 @@ static const char *const other_files[] = {
 
 struct group {
 	char		*path;
-	int64_t		version, quota_ns, period_ns, burst_ns, weight, usage_ns, nr_periods, nr_throttled, throttled_ns;
+	int64_t version, quota_ns, period_ns, burst_ns, weight, usage_ns, nr_periods, nr_throttled,
+		throttled_ns;
 	int32_t		*threads;
 	size_t		n_threads, cap_threads;
 	bool		has_threads;
@@ -46,8 +60,8 @@ static void group_init(struct group *g, const char *path, size_t len)
 {
 	memset(g, 0, sizeof(*g));
 	g->path = len ? xstrndup(path, len) : xstrdup("/");
-	g->version = g->quota_ns = g->period_ns = g->burst_ns = g->weight = g->usage_ns = g->nr_periods = g->nr_throttled =
-		g->throttled_ns = UNKNOWN;
+	g->version = g->quota_ns = g->period_ns = g->burst_ns = g->weight = g->usage_ns =
+		g->nr_periods = g->nr_throttled = g->throttled_ns = UNKNOWN;
 }
 
 static void group_deinit(struct group *g)
@@ -57,7 +71,8 @@ static void group_deinit(struct group *g)
 }
 
 /* Which file is it, and the path of its group? False: none of the controller's. */
-static bool split_path(const char *s, size_t len, enum cg_file *file, int *version, struct scan *group)
+static bool split_path(const char *s, size_t len, enum cg_file *file, int *version,
+		       struct scan *group)
 {
 	const char *base = memrchr(s, '/', len), *end = s + len;
 	size_t i, n;
@@ -231,34 +246,41 @@ static int64_t find_row(struct parse_ctx *ctx, const struct group *g, const char
 			"c.snapshot IS ? AND substr(s.path, 1, length(?)) = ?", "ssss", g->path, ctx->snapshot, dir, dir);
 }
 
-static struct error *store_group(struct parse_ctx *ctx, int64_t *source_id, const struct group *g, const char *dir)
+static struct error *store_group(struct parse_ctx *ctx, int64_t *source_id, const struct group *g,
+				 const char *dir)
 {
 	_cleanup_free_ char *threads = g->has_threads ? threads_json(g) : NULL;
 	int64_t row = dir ? find_row(ctx, g, dir) : 0;
 
 	if (row)
-		return case_insert(ctx->db, NULL,
-				   "UPDATE cgroup SET version = COALESCE(?, version), quota_ns = COALESCE(?, quota_ns), period_ns = COALESCE(?, period_ns),"
-				   " burst_ns = COALESCE(?, burst_ns), weight = COALESCE(?, weight), usage_ns = COALESCE(?, usage_ns),"
-				   " nr_periods = COALESCE(?, nr_periods), nr_throttled = COALESCE(?, nr_throttled),"
-				   " throttled_ns = COALESCE(?, throttled_ns), threads = COALESCE(?, threads),"
-				   " cite_id = CASE WHEN ? THEN ? ELSE cite_id END WHERE id = ?", "IIIIIIIIIsiIi",
-				   known(&g->version), known(&g->quota_ns), known(&g->period_ns), known(&g->burst_ns), known(&g->weight),
-				   known(&g->usage_ns), known(&g->nr_periods), known(&g->nr_throttled), known(&g->throttled_ns), threads,
-				   (int64_t)g->cite_fixed, g->cite > 0 ? &g->cite : NULL, row);
+		return case_insert(
+			ctx->db, NULL,
+			"UPDATE cgroup SET version = COALESCE(?, version), quota_ns = COALESCE(?, quota_ns), period_ns = COALESCE(?, period_ns),"
+			" burst_ns = COALESCE(?, burst_ns), weight = COALESCE(?, weight), usage_ns = COALESCE(?, usage_ns),"
+			" nr_periods = COALESCE(?, nr_periods), nr_throttled = COALESCE(?, nr_throttled),"
+			" throttled_ns = COALESCE(?, throttled_ns), threads = COALESCE(?, threads),"
+			" cite_id = CASE WHEN ? THEN ? ELSE cite_id END WHERE id = ?",
+			"IIIIIIIIIsiIi", known(&g->version), known(&g->quota_ns),
+			known(&g->period_ns), known(&g->burst_ns), known(&g->weight),
+			known(&g->usage_ns), known(&g->nr_periods), known(&g->nr_throttled),
+			known(&g->throttled_ns), threads, (int64_t)g->cite_fixed,
+			g->cite > 0 ? &g->cite : NULL, row);
 	if (!*source_id)
 		TRY(ctx_source(ctx, source_id, "cgroup"));
-	return case_insert(ctx->db, NULL,
-			   "INSERT INTO cgroup(source_id, path, version, snapshot, quota_ns, period_ns, burst_ns, weight, usage_ns, nr_periods,"
-			   " nr_throttled, throttled_ns, threads, cite_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "isIsIIIIIIIIsI", *source_id, g->path,
-			   known(&g->version), ctx->snapshot, known(&g->quota_ns), known(&g->period_ns), known(&g->burst_ns), known(&g->weight),
-			   known(&g->usage_ns), known(&g->nr_periods), known(&g->nr_throttled), known(&g->throttled_ns), threads,
-			   g->cite > 0 ? &g->cite : NULL);
+	return case_insert(
+		ctx->db, NULL,
+		"INSERT INTO cgroup(source_id, path, version, snapshot, quota_ns, period_ns, burst_ns, weight, usage_ns, nr_periods,"
+		" nr_throttled, throttled_ns, threads, cite_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		"isIsIIIIIIIIsI", *source_id, g->path, known(&g->version), ctx->snapshot,
+		known(&g->quota_ns), known(&g->period_ns), known(&g->burst_ns), known(&g->weight),
+		known(&g->usage_ns), known(&g->nr_periods), known(&g->nr_throttled),
+		known(&g->throttled_ns), threads, g->cite > 0 ? &g->cite : NULL);
 }
 
 /* ---- one file a member ---- */
 
-static bool whole_ok(enum cg_file file, int version, const struct scan *group, const uint8_t *data, uint64_t size, struct group *g)
+static bool whole_ok(enum cg_file file, int version, const struct scan *group, const uint8_t *data,
+		     uint64_t size, struct group *g)
 {
 	const char *next = (const char *)data, *end = next + size, *s;
 	struct scan path = below_mount(*group), c;
@@ -288,8 +310,8 @@ static int file_sniff(const struct sniff *s)
 	int version;
 	bool ok;
 
-	if (s->size > 256 * 1024 || s->len < s->size || !split_path(s->name, strlen(s->name), &file, &version, &group) ||
-	    file == CG_OTHER)
+	if (s->size > 256 * 1024 || s->len < s->size ||
+	    !split_path(s->name, strlen(s->name), &file, &version, &group) || file == CG_OTHER)
 		return 0;
 	ok = whole_ok(file, version, &group, s->head, s->size, &g);
 	group_deinit(&g);
@@ -298,8 +320,10 @@ static int file_sniff(const struct sniff *s)
 
 static struct error *file_parse(struct parse_ctx *ctx)
 {
-	const char *text = (const char *)ctx->m->data, *slash = strrchr(ctx->m->path, '/'), *nl, *at;
-	_cleanup_free_ char *dir = slash ? xstrndup(ctx->m->path, (size_t)(slash + 1 - ctx->m->path)) : NULL;
+	const char *text = (const char *)ctx->m->data, *slash = strrchr(ctx->m->path, '/'), *nl,
+		   *at;
+	_cleanup_free_ char *dir =
+		slash ? xstrndup(ctx->m->path, (size_t)(slash + 1 - ctx->m->path)) : NULL;
 	struct error *err = NULL;
 	int64_t source = 0;
 	enum cg_file file;
@@ -314,7 +338,8 @@ static struct error *file_parse(struct parse_ctx *ctx)
 		g.cite_fixed = at != NULL;
 		at = at ? at : text;
 		nl = ctx->m->size ? memchr(at, '\n', (size_t)(text + ctx->m->size - at)) : NULL;
-		g.cite = ctx_cite_at(ctx, (uint64_t)(at - text), at, (size_t)((nl ? nl : text + ctx->m->size) - at));
+		g.cite = ctx_cite_at(ctx, (uint64_t)(at - text), at,
+				     (size_t)((nl ? nl : text + ctx->m->size) - at));
 		err = store_group(ctx, &source, &g, dir);
 	} else {
 		parse_remark(ctx, true, "not what this file of the cpu controller can hold");
@@ -341,7 +366,8 @@ struct dump_state {
 	enum cg_file	file;
 };
 
-static bool parse_heading(const struct line *ln, enum cg_file *file, int *version, struct scan *group)
+static bool parse_heading(const struct line *ln, enum cg_file *file, int *version,
+			  struct scan *group)
 {
 	struct scan c = scan_line(ln);
 
@@ -366,7 +392,10 @@ static bool is_heading(const struct line *ln)
 	return starts_with(ln->s, ln->len, "== ") || starts_with(ln->s, ln->len, "==> ");
 }
 
-/* A dump of nothing but the cpu controller's files; others go section by section through all parsers. */
+/*
+ * A dump of nothing but the cpu controller's files; others go section by section through all
+ * parsers.
+ */
 static int dump_sniff(const struct sniff *s)
 {
 	const char *next = (const char *)s->head, *end = next + s->len;
@@ -397,7 +426,8 @@ static struct error *dump_begin(struct parse_ctx *ctx __unused, void **state)
 	return NULL;
 }
 
-static enum line_result open_group(struct parse_ctx *ctx, struct dump_state *st, struct scan path, enum cg_file file, int version)
+static enum line_result open_group(struct parse_ctx *ctx, struct dump_state *st, struct scan path,
+				   enum cg_file file, int version)
 {
 	size_t i;
 
@@ -436,7 +466,9 @@ static enum line_result dump_line(struct parse_ctx *ctx, void *state, const stru
 	if (is_heading(ln)) {
 		st->current = 0;
 		st->file = CG_OTHER;
-		return parse_heading(ln, &file, &version, &path) ? open_group(ctx, st, path, file, version) : LINE_NOT_MINE;
+		return parse_heading(ln, &file, &version, &path)
+			       ? open_group(ctx, st, path, file, version)
+			       : LINE_NOT_MINE;
 	}
 	if (scan_at_end(&c) || !st->current)
 		return LINE_SKIPPED;

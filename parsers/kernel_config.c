@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel_config.c - a kernel's .config, whole (/boot/config-*, /proc/config.gz) or lines of it in a mail.
+ * kernel_config.c - a kernel's .config, whole (/boot/config-*, /proc/config.gz) or lines of it in a
+ * mail.
  *
  *   CONFIG_PREEMPT_DYNAMIC=y
  *   # CONFIG_PREEMPT is not set
  *
  * Facts:
- *   kernel.config.NAME          y | m | n | number | string (quotes removed); NAME without CONFIG_
- *   kernel.preempt.model        rt | dynamic | full | lazy | voluntary | none, by these options:
- *                               PREEMPT_RT, PREEMPT_DYNAMIC, PREEMPT, PREEMPT_LAZY, PREEMPT_VOLUNTARY, PREEMPT_NONE
- *   kernel.preempt.needbreak    y where CONFIG_PREEMPTION=y is compiled in: spinlocks and rwlocks are then dropped on contention
- *                               also with the live model none or voluntary, until commit c793a62823d1. CONFIG_PREEMPT_DYNAMIC selects
- *                               PREEMPTION, whatever the default model is. n where a whole config lacks it. None
- *                               where an excerpt does not tell.
+ *
+ *   kernel.config.NAME         y | m | n | number | string without quotes; NAME without CONFIG_
+ *   kernel.preempt.model       rt | dynamic | full | lazy | voluntary | none, by PREEMPT_RT,
+ *                              PREEMPT_DYNAMIC, PREEMPT, PREEMPT_LAZY, PREEMPT_VOLUNTARY,
+ *                              PREEMPT_NONE, in this order; the last four only where it is known
+ *                              that PREEMPT_DYNAMIC is not set
+ *   kernel.preempt.needbreak   y where CONFIG_PREEMPTION is compiled in: spinlocks and rwlocks are
+ *                              then dropped on contention also with the live model none or
+ *                              voluntary, until commit c793a62823d1. PREEMPT_DYNAMIC selects
+ *                              PREEMPTION whatever the default model is. n where PREEMPTION is not
+ *                              set. No fact where an excerpt does not tell.
  */
 #include "scan.h"
 
 struct config_state {
 	int64_t		source_id;
 	uint64_t	lines;
-	uint64_t	prev_no;	/* number of the last line seen, and whether it lets a lone option stand */
-	bool		prev_ok;
-	char		preemption, preempt, rt, dynamic, lazy, voluntary, none;	/* y, n or 0 */
+	uint64_t	prev_no;	/* number of the last line seen ... */
+	bool		prev_ok;	/* ... and whether it lets a lone option stand below it */
+	char		preemption, preempt, rt, dynamic, lazy, voluntary, none; /* y, n or 0 */
 	int64_t		model_cite, preemption_cite;
 };
 
@@ -118,15 +123,20 @@ static void note_preempt(struct config_state *st, const struct option *o, int64_
 		if (!span_is(o->name, o->name_len, wanted[i].name))
 			continue;
 		*wanted[i].to = o->value[0] == 'y' ? 'y' : 'n';
-		/* the citation of the model is that of the option which decides: dynamic over the default chosen */
-		if (*wanted[i].to == 'y' && (wanted[i].to == &st->dynamic || wanted[i].to == &st->rt || st->dynamic != 'y'))
+		/*
+		 * the citation of the model is that of the option which decides: dynamic over the
+		 * default chosen
+		 */
+		if (*wanted[i].to == 'y' &&
+		    (wanted[i].to == &st->dynamic || wanted[i].to == &st->rt || st->dynamic != 'y'))
 			*wanted[i].cite = cite;
 		else if (!*wanted[i].cite)
 			*wanted[i].cite = cite;
 	}
 }
 
-static struct error *store_option(struct parse_ctx *ctx, struct config_state *st, const struct line *ln, const struct option *o)
+static struct error *store_option(struct parse_ctx *ctx, struct config_state *st,
+				  const struct line *ln, const struct option *o)
 {
 	_cleanup_free_ char *key = xasprintf("kernel.config.%.*s", (int)o->name_len, o->name);
 	_cleanup_free_ char *value = xstrndup(o->value, o->value_len);
@@ -141,8 +151,9 @@ static struct error *store_option(struct parse_ctx *ctx, struct config_state *st
 }
 
 /*
- * In prose an option counts when it has a line to itself: behind another one, a blank line, a command or a heading that
- * ends in a colon, so that a sentence wrapped before "CONFIG_X=y" does not count.
+ * In prose an option counts when it has a line to itself: behind another one, a blank line, a
+ * command or a heading that ends in a colon, so that a sentence wrapped before "CONFIG_X=y" does
+ * not count.
  */
 static bool stands_alone(const struct config_state *st, const struct line *ln)
 {
@@ -160,7 +171,8 @@ static enum line_result config_line(struct parse_ctx *ctx, void *state, const st
 	scan_trim(&c);
 	scan_blanks(&c);
 	st->prev_no = ln->no;
-	st->prev_ok = (is_option && alone) || scan_at_end(&c) || *c.p == '$' || *c.p == '#' || c.end[-1] == ':';
+	st->prev_ok = (is_option && alone) || scan_at_end(&c) || *c.p == '$' || *c.p == '#' ||
+		      c.end[-1] == ':';
 	if (!is_option || !alone)
 		return !ctx->embedded && comment_or_blank(ln) ? LINE_SKIPPED : LINE_NOT_MINE;
 	err = store_option(ctx, st, ln, &o);
@@ -183,7 +195,10 @@ static struct error *config_store(struct parse_ctx *ctx, struct config_state *st
 	for (i = 0; i < ARRAY_SIZE(models); i++) {
 		if (models[i].on != 'y')
 			continue;
-		/* an excerpt without a word on PREEMPT_DYNAMIC can't tell the model from the default chosen */
+		/*
+		 * an excerpt without a word on PREEMPT_DYNAMIC can't tell the model from the
+		 * default chosen
+		 */
 		if (i > 1 && !st->dynamic && !whole)
 			break;
 		TRY(case_fact(ctx->db, st->source_id, ctx->side, "kernel.preempt.model", models[i].model, ctx->snapshot,

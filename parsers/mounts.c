@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mounts.c - /proc/mounts, /proc/PID/mountinfo and the output of mount, for how cgroups are mounted.
+ * mounts.c - /proc/mounts, /proc/PID/mountinfo and the output of mount: how cgroups are mounted.
  *
  *   cgroup2 /sys/fs/cgroup cgroup2 rw,relatime,favordynmods 0 0
  *   30 23 0:26 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,favordynmods
  *   cgroup2 on /sys/fs/cgroup type cgroup2 (rw,relatime)
  *
  * Facts:
- *   mount.cgroup2.path, mount.cgroup2.options         of the version 2 hierarchy
- *   mount.cgroup.NAME.options                         of a version 1 hierarchy with controller NAME (cpu, cpuset ...)
- *   cgroup.favordynmods                               yes | no: is the option set on the version 2 hierarchy (fork and exit pay
- *                                                     instead of cgroup_threadgroup_rwsem's writers)?
+ *
+ *   mount.cgroup2.path, mount.cgroup2.options
+ *                              of the version 2 hierarchy
+ *   mount.cgroup.NAME.options  of a version 1 hierarchy with controller NAME (cpu, cpuset ...)
+ *   cgroup.favordynmods        yes | no: is the option set on the version 2 hierarchy? Then fork
+ *                              and exit pay, and not those who move tasks between cgroups.
  */
 #include "scan.h"
 
 struct mount_state {
 	int64_t		source_id;
-	struct strtab	seen;		/* keys with values: the same file is often there per process */
+	struct strtab	seen;		/* key=value: the file is often there per process */
 };
 
 struct mount {
@@ -38,9 +40,10 @@ static bool parse_mounts(struct scan c, struct mount *m)
 {
 	struct scan dev, dump, pass;
 
-	return field(&c, &dev) && field(&c, &m->dir) && field(&c, &m->type) && field(&c, &m->options) && *m->dir.p == '/' &&
-	       field(&c, &dump) && scan_left(&dump) == 1 && is_digit(*dump.p) && field(&c, &pass) && scan_left(&pass) == 1 &&
-	       is_digit(*pass.p) && scan_at_end(&c);
+	return field(&c, &dev) && field(&c, &m->dir) && field(&c, &m->type) &&
+	       field(&c, &m->options) && *m->dir.p == '/' && field(&c, &dump) &&
+	       scan_left(&dump) == 1 && is_digit(*dump.p) && field(&c, &pass) &&
+	       scan_left(&pass) == 1 && is_digit(*pass.p) && scan_at_end(&c);
 }
 
 static bool parse_mountinfo(struct scan c, struct mount *m)
@@ -48,9 +51,9 @@ static bool parse_mountinfo(struct scan c, struct mount *m)
 	struct scan skip, source;
 	uint64_t v;
 
-	if (!scan_u64(&c, &v) || !scan_blanks(&c) || !scan_u64(&c, &v) || !scan_blanks(&c) || !scan_u64(&c, &v) ||
-	    !scan_char(&c, ':') || !scan_u64(&c, &v) || !scan_blanks(&c) || !field(&c, &skip) || !field(&c, &m->dir) ||
-	    !field(&c, &m->options) || *m->dir.p != '/')
+	if (!scan_u64(&c, &v) || !scan_blanks(&c) || !scan_u64(&c, &v) || !scan_blanks(&c) ||
+	    !scan_u64(&c, &v) || !scan_char(&c, ':') || !scan_u64(&c, &v) || !scan_blanks(&c) ||
+	    !field(&c, &skip) || !field(&c, &m->dir) || !field(&c, &m->options) || *m->dir.p != '/')
 		return false;
 	if (!scan_lit(&c, "- ") && !scan_to(&c, " - "))
 		return false;
@@ -120,7 +123,8 @@ static bool has_option(const struct scan *options, const char *name)
 	return false;
 }
 
-static struct error *fact(struct parse_ctx *ctx, struct mount_state *st, int64_t cite, const char *key, const char *value)
+static struct error *fact(struct parse_ctx *ctx, struct mount_state *st, int64_t cite,
+			  const char *key, const char *value)
 {
 	_cleanup_free_ char *both = xasprintf("%s=%s", key, value);
 	size_t known = st->seen.n;
@@ -133,8 +137,8 @@ static struct error *fact(struct parse_ctx *ctx, struct mount_state *st, int64_t
 	return case_fact(ctx->db, st->source_id, ctx->side, key, value, ctx->snapshot, cite);
 }
 
-static struct error *v1_facts(struct parse_ctx *ctx, struct mount_state *st, int64_t cite, const struct scan *controllers,
-			      const char *options)
+static struct error *v1_facts(struct parse_ctx *ctx, struct mount_state *st, int64_t cite,
+			      const struct scan *controllers, const char *options)
 {
 	static const char *const names[] = { "cpu", "cpuacct", "cpuset", "memory", "blkio", "freezer", "pids" };
 	char key[64];
@@ -149,7 +153,8 @@ static struct error *v1_facts(struct parse_ctx *ctx, struct mount_state *st, int
 	return NULL;
 }
 
-static struct error *store(struct parse_ctx *ctx, struct mount_state *st, const struct line *ln, const struct mount *m, bool v2)
+static struct error *store(struct parse_ctx *ctx, struct mount_state *st, const struct line *ln,
+			   const struct mount *m, bool v2)
 {
 	int64_t cite = ctx_cite(ctx, ln, CASE_NO_TIME);
 	_cleanup_free_ char *path = xstrndup(m->dir.p, scan_left(&m->dir));

@@ -11,6 +11,7 @@
  *     0:  10  21
  *
  * Facts:
+ *
  *   numa.nodes                number of nodes
  *   numa.node.N.cpus          list of CPUs as ranges: 0-15,32-47
  *   numa.node.N.size_mb       MB
@@ -94,14 +95,16 @@ static struct error *numa_begin(struct parse_ctx *ctx __unused, void **state)
 	return NULL;
 }
 
-static struct error *fact(struct parse_ctx *ctx, struct numa_state *st, int64_t cite, const char *key, const char *value)
+static struct error *fact(struct parse_ctx *ctx, struct numa_state *st, int64_t cite,
+			  const char *key, const char *value)
 {
 	if (!st->source_id)
 		TRY(ctx_source(ctx, &st->source_id, "numactl"));
 	return case_fact(ctx->db, st->source_id, ctx->side, key, value, ctx->snapshot, cite);
 }
 
-static struct error *number(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln, const char *key, uint64_t v)
+static struct error *number(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln,
+			    const char *key, uint64_t v)
 {
 	char value[24];
 
@@ -141,7 +144,8 @@ static void add_cpus(struct numa_state *st, struct scan c)
 	}
 }
 
-static struct error *distances(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln, uint64_t node, struct scan c)
+static struct error *distances(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln,
+			       uint64_t node, struct scan c)
 {
 	char key[64];
 	uint64_t v;
@@ -157,7 +161,8 @@ static struct error *distances(struct parse_ctx *ctx, struct numa_state *st, con
 	return NULL;
 }
 
-static struct error *understand(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln, enum line_result *result)
+static struct error *understand(struct parse_ctx *ctx, struct numa_state *st, const struct line *ln,
+				enum line_result *result)
 {
 	struct scan c = scan_line(ln);
 	char key[48];
@@ -195,7 +200,8 @@ static struct error *understand(struct parse_ctx *ctx, struct numa_state *st, co
 		return NULL;
 	}
 	if (st->in_distances && scan_lit(&c, "node ")) {
-		for (st->n_columns = 0; scan_blanks(&c), scan_u64(&c, &v) && v < MAX_NODES && st->n_columns < MAX_NODES;)
+		for (st->n_columns = 0; scan_blanks(&c),
+		    scan_u64(&c, &v) && v < MAX_NODES && st->n_columns < MAX_NODES;)
 			st->columns[st->n_columns++] = (uint16_t)v;
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ping.c - a log of ping, best with -D (stamps), and the times in it in which the host did not answer.
+ * ping.c - a log of ping, best with -D (stamps), and the times in it in which the host did not
+ * answer.
  *
  *   [1704360681.922522] 64 bytes from 192.168.18.11: icmp_seq=48 ttl=64 time=0.515 ms
  *   [1704360710.369961] From 192.168.16.32 icmp_seq=73 Destination Host Unreachable
@@ -8,15 +9,18 @@
  *
  * The stamp is that of the reply's arrival, so a request was sent at arrival - RTT. ping_gap rows:
  *
- *   burst  three or more replies in a row that arrive together though sent one interval after the other, so that their RTTs fall
- *          by about the interval: the host was stopped and then answered its backlog. It lasts from the sending of the first
- *          of them to its arrival. Requests lost or unreachable meanwhile are counted in it. Bursts that overlap are one,
+ *   burst  three or more replies in a row that arrive together though sent one interval after the
+ *          other, so that their RTTs fall by about the interval: the host was stopped and then
+ *          answered its backlog. It lasts from the sending of the first of them to its arrival.
+ *          Requests lost or unreachable meanwhile are counted in it. Bursts that overlap are one,
  *          unless a prompt reply lies between.
- *   lost   three or more requests in a row without an answer (or reported unreachable) outside of bursts
+ *   lost   three or more requests in a row without an answer (or reported unreachable) outside of
+ *          bursts
  *   slow   single replies of half a second and more, twenty times the median, outside of bursts
  *
- * Without -D the requests are taken to go out evenly, one a second unless RTTs show another interval; the clock is then
- * "ping sequence". In prose a jump of sequence numbers may be the writer's cut, so only reported losses count there.
+ * Without -D the requests are taken to go out evenly, one a second unless RTTs show another
+ * interval; the clock is then "ping sequence". In prose a jump of sequence numbers may be the
+ * writer's cut, so only reported losses count there.
  */
 #include "scan.h"
 
@@ -35,7 +39,7 @@
 enum { ENTRY_REPLY, ENTRY_UNREACHABLE };
 
 struct entry {
-	int64_t		time_ns;	/* arrival, or when the failure was reported; -1 not stamped */
+	int64_t		time_ns;	/* arrival, or when the failure was reported; -1 no stamp */
 	int64_t		rtt_ns;
 	uint64_t	off;
 	uint32_t	line;
@@ -105,8 +109,8 @@ static bool parse_ping(const struct line *ln, struct ping_line *l)
 	scan_trim(&c);
 	scan_blanks(&c);
 	l->time_ns = l->rtt_ns = -1;
-	if (scan_char(&c, '[') && (!scan_dec(&c, NSEC_PER_SEC, &l->time_ns, NULL) || l->time_ns > MAX_NS ||
-				   !scan_lit(&c, "] ")))
+	if (scan_char(&c, '[') && (!scan_dec(&c, NSEC_PER_SEC, &l->time_ns, NULL) ||
+				   l->time_ns > MAX_NS || !scan_lit(&c, "] ")))
 		return false;
 	if (scan_lit(&c, "no answer yet for icmp_seq=")) {
 		l->kind = ENTRY_UNREACHABLE;
@@ -130,7 +134,9 @@ static bool parse_ping(const struct line *ln, struct ping_line *l)
 	return scan_dec(&c, NSEC_PER_MSEC, &l->rtt_ns, NULL) && l->rtt_ns <= MAX_RTT_NS && scan_lit(&c, " ms");
 }
 
-/* A reply without its time, or a failure whose words are not all there: the mailer's line was full. */
+/*
+ * A reply without its time, or a failure whose words are not all there: the mailer's line was full.
+ */
 static bool ping_wants_more(const char *s, size_t len)
 {
 	struct scan c = scan_mem(s, len);
@@ -146,7 +152,8 @@ static bool ping_wants_more(const char *s, size_t len)
 			return false;
 		scan_blanks(&c);
 		for (i = 0; i < ARRAY_SIZE(failures); i++)
-			if (scan_left(&c) < strlen(failures[i]) && !memcmp(c.p, failures[i], scan_left(&c)))
+			if (scan_left(&c) < strlen(failures[i]) &&
+			    !memcmp(c.p, failures[i], scan_left(&c)))
 				return true;
 		return false;
 	}
@@ -207,10 +214,12 @@ static struct error *ping_begin(struct parse_ctx *ctx __unused, void **state)
 /* icmp_seq has 16 bits: after 65535 comes 0. */
 static uint32_t unwrap_seq(struct ping_state *st, uint32_t seq)
 {
-	if (st->any_seq && seq <= UINT16_MAX && seq + 32768 < (st->last_seq & UINT16_MAX) && st->seq_base < UINT32_MAX - 131072)
+	if (st->any_seq && seq <= UINT16_MAX && seq + 32768 < (st->last_seq & UINT16_MAX) &&
+	    st->seq_base < UINT32_MAX - 131072)
 		st->seq_base += 65536;
-	else if (st->any_seq && seq <= UINT16_MAX && seq > (st->last_seq & UINT16_MAX) + 32768 && st->seq_base >= 65536)
-		return (uint32_t)(st->seq_base - 65536 + seq);	/* a late one from before the wrap */
+	else if (st->any_seq && seq <= UINT16_MAX && seq > (st->last_seq & UINT16_MAX) + 32768 &&
+		 st->seq_base >= 65536)
+		return (uint32_t)(st->seq_base - 65536 + seq); /* a late one from before the wrap */
 	st->any_seq = true;
 	st->last_seq = (uint32_t)(st->seq_base + seq);
 	return st->last_seq;
@@ -303,16 +312,21 @@ static void measure(struct ping_state *st)
 		if (e->kind != ENTRY_REPLY)
 			continue;
 		if (prev && e->seq == prev->seq + 1) {
-			int64_t step = st->stamped ? (e->time_ns - e->rtt_ns) - (prev->time_ns - prev->rtt_ns) :
-						     prev->rtt_ns - e->rtt_ns;
+			int64_t step = st->stamped ? (e->time_ns - e->rtt_ns) -
+							     (prev->time_ns - prev->rtt_ns)
+						   : prev->rtt_ns - e->rtt_ns;
 
-			if (st->stamped ? (e->time_ns >= 0 && prev->time_ns >= 0 && step > 0) : step >= 100 * (int64_t)NSEC_PER_MSEC)
+			if (st->stamped ? (e->time_ns >= 0 && prev->time_ns >= 0 && step > 0)
+					: step >= 100 * (int64_t)NSEC_PER_MSEC)
 				v[n++] = step;
 		}
 		prev = e;
 	}
-	/* Without stamps only the steps of a backlog show the interval; one step may be anything. */
-	st->interval_ns = st->stamped || n >= MIN_BURST ? median(v, n, NSEC_PER_SEC) : (int64_t)NSEC_PER_SEC;
+	/*
+	 * Without stamps only the steps of a backlog show the interval; one step may be anything.
+	 */
+	st->interval_ns =
+		st->stamped || n >= MIN_BURST ? median(v, n, NSEC_PER_SEC) : (int64_t)NSEC_PER_SEC;
 	if (st->interval_ns <= 0)
 		st->interval_ns = (int64_t)NSEC_PER_SEC;
 	if (st->stamped)
@@ -320,7 +334,9 @@ static void measure(struct ping_state *st)
 	for (i = 0; i < st->n; i++) {
 		int64_t sent = 0;
 
-		if (__builtin_mul_overflow((int64_t)(st->e[i].seq - st->e[0].seq), st->interval_ns, &sent) || sent > MAX_NS)
+		if (__builtin_mul_overflow((int64_t)(st->e[i].seq - st->e[0].seq), st->interval_ns,
+					   &sent) ||
+		    sent > MAX_NS)
 			sent = MAX_NS;
 		st->e[i].time_ns = sent + MAX(st->e[i].rtt_ns, (int64_t)0);
 	}
@@ -331,16 +347,21 @@ static int64_t sent_ns(const struct entry *e)
 	return e->time_ns - MAX(e->rtt_ns, (int64_t)0);
 }
 
-/* Do replies @a and then @b come out of one backlog: sent about an interval a number apart, arrived together? */
+/*
+ * Do replies @a and then @b come out of one backlog: sent about an interval a number apart, arrived
+ * together?
+ */
 static bool together(const struct ping_state *st, const struct entry *a, const struct entry *b)
 {
-	int64_t steps = (int64_t)b->seq - a->seq, fall = a->rtt_ns - b->rtt_ns, apart = b->time_ns - a->time_ns;
+	int64_t steps = (int64_t)b->seq - a->seq, fall = a->rtt_ns - b->rtt_ns,
+		apart = b->time_ns - a->time_ns;
 
 	if (steps < 1 || steps > 65536 || a->time_ns < 0 || b->time_ns < 0)
 		return false;
 	if (apart < 0 || apart > MAX(st->interval_ns / 4, 20 * (int64_t)NSEC_PER_MSEC))
 		return false;
-	return fall >= steps * (st->interval_ns / 2) && fall / steps <= st->interval_ns + st->interval_ns / 2;
+	return fall >= steps * (st->interval_ns / 2) &&
+	       fall / steps <= st->interval_ns + st->interval_ns / 2;
 }
 
 static struct gap *new_gap(struct ping_state *st, const char *kind)
@@ -429,8 +450,11 @@ static bool overlap(const struct gap *g, int64_t from, int64_t to)
 	return from <= g->end_ns && to >= g->start_ns;
 }
 
-/* Requests without an answer from @from to @to: into the burst they fall in, or a row of their own. */
-static void add_lost(struct ping_state *st, size_t n_bursts, int64_t from, int64_t to, int64_t n, size_t first, size_t last)
+/*
+ * Requests without an answer from @from to @to: into the burst they fall in, or a row of their own.
+ */
+static void add_lost(struct ping_state *st, size_t n_bursts, int64_t from, int64_t to, int64_t n,
+		     size_t first, size_t last)
 {
 	struct gap *g;
 	size_t i;
@@ -464,13 +488,15 @@ static void find_unreachable(struct ping_state *st, size_t n_bursts)
 			continue;
 		while (j < st->n && st->e[j].kind == ENTRY_UNREACHABLE)
 			j++;
-		add_lost(st, n_bursts, st->e[i].time_ns, st->e[j - 1].time_ns, (int64_t)(j - i), i, j - 1);
+		add_lost(st, n_bursts, st->e[i].time_ns, st->e[j - 1].time_ns, (int64_t)(j - i), i,
+			 j - 1);
 	}
 }
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct entry *x = *(const struct entry *const *)a, *y = *(const struct entry *const *)b;
+	const struct entry *x = *(const struct entry *const *)a,
+			   *y = *(const struct entry *const *)b;
 
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
@@ -490,7 +516,8 @@ static void find_missing(struct ping_state *st, size_t n_bursts)
 
 		if (missing < 1 || missing > 65536 * 1024 || a->time_ns < 0 || b->time_ns < 0)
 			continue;
-		add_lost(st, n_bursts, sent_ns(a) + st->interval_ns, sent_ns(b), missing, (size_t)(a - st->e), (size_t)(b - st->e));
+		add_lost(st, n_bursts, sent_ns(a) + st->interval_ns, sent_ns(b), missing,
+			 (size_t)(a - st->e), (size_t)(b - st->e));
 	}
 }
 
@@ -510,7 +537,8 @@ static void find_slow(struct ping_state *st, size_t n_gaps)
 		if (known)
 			continue;
 		g = st->n_gaps > n_gaps ? &st->gaps[st->n_gaps - 1] : NULL;
-		if (g && overlap(g, sent_ns(e), e->time_ns)) {	/* the same slowness, seen by the next request */
+		/* the same slowness, seen by the next request */
+		if (g && overlap(g, sent_ns(e), e->time_ns)) {
 			g->replies++;
 			g->end_ns = MAX(g->end_ns, e->time_ns);
 			g->start_ns = MIN(g->start_ns, sent_ns(e));
@@ -570,10 +598,13 @@ static struct error *store_gap(struct parse_ctx *ctx, struct ping_state *st, con
 	if (g->last != g->first)
 		b = cite_entry(ctx, st, &st->e[g->last]);
 	cites = b ? xasprintf("[%" PRId64 ",%" PRId64 "]", a, b) : xasprintf("[%" PRId64 "]", a);
-	return case_insert(ctx->db, NULL,
-			   "INSERT INTO ping_gap(source_id, kind, start_ns, end_ns, duration_ns, replies, lost, max_rtt_ns, cites)"
-			   " VALUES(?,?,?,?,?,?,?,?,?)", "isiiiiiIs", st->source_id, g->kind, g->start_ns, g->end_ns,
-			   g->end_ns - g->start_ns, g->replies, g->lost, g->max_rtt_ns ? &g->max_rtt_ns : NULL, cites);
+	return case_insert(
+		ctx->db, NULL,
+		"INSERT INTO ping_gap(source_id, kind, start_ns, end_ns, duration_ns, replies, lost, max_rtt_ns, cites)"
+		" VALUES(?,?,?,?,?,?,?,?,?)",
+		"isiiiiiIs", st->source_id, g->kind, g->start_ns, g->end_ns,
+		g->end_ns - g->start_ns, g->replies, g->lost, g->max_rtt_ns ? &g->max_rtt_ns : NULL,
+		cites);
 }
 
 static struct error *ping_store(struct parse_ctx *ctx, struct ping_state *st)
@@ -592,10 +623,12 @@ static struct error *ping_store(struct parse_ctx *ctx, struct ping_state *st)
 			st->stamped ? "wall" : "ping sequence", st->stamped ? "seconds since 1970 (ping -D), the reply's arrival" :
 			"no stamps: requests taken to go out evenly from the first on; record with ping -D"));
 	cite = st->footer_cite ? st->footer_cite : cite_entry(ctx, st, &st->e[0]);
-	TRY(case_insert(ctx->db, NULL,
-			"INSERT INTO ping_stat(source_id, sent, replies, unreachable, median_rtt_ns, max_rtt_ns, cite_id) VALUES(?,?,?,?,?,?,?)",
-			"iIiiIII", st->source_id, st->sent >= 0 ? &st->sent : NULL, st->replies, st->unreachable,
-			st->replies ? &st->median_ns : NULL, st->replies ? &st->max_rtt_ns : NULL, cite > 0 ? &cite : NULL));
+	TRY(case_insert(
+		ctx->db, NULL,
+		"INSERT INTO ping_stat(source_id, sent, replies, unreachable, median_rtt_ns, max_rtt_ns, cite_id) VALUES(?,?,?,?,?,?,?)",
+		"iIiiIII", st->source_id, st->sent >= 0 ? &st->sent : NULL, st->replies,
+		st->unreachable, st->replies ? &st->median_ns : NULL,
+		st->replies ? &st->max_rtt_ns : NULL, cite > 0 ? &cite : NULL));
 	if (cut) {
 		qsort(st->gaps, st->n_gaps, sizeof(*st->gaps), by_duration);
 		st->n_gaps = MAX_GAPS;

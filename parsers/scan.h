@@ -2,8 +2,8 @@
 /*
  * scan.h - a bounds-checked cursor over one line of text, for the parsers of tables and logs.
  *
- * Every function that recognises something moves the cursor behind it and returns true, or leaves it where it was
- * and returns false. Nothing allocates, nothing needs a NUL.
+ * Every function that recognises something moves the cursor behind it and returns true, or leaves
+ * it where it was and returns false. Nothing allocates, nothing needs a NUL.
  */
 #ifndef KM_SCAN_H
 #define KM_SCAN_H
@@ -98,7 +98,8 @@ static inline bool scan_u64(struct scan *c, uint64_t *ret)
 	if (p >= c->end || !is_digit(*p))
 		return false;
 	for (; p < c->end && is_digit(*p); p++)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
 			return false;
 	c->p = p;
 	*ret = v;
@@ -121,9 +122,9 @@ static inline bool scan_i64(struct scan *c, int64_t *ret)
 }
 
 /*
- * scan_dec() - a decimal number with an optional fraction, times @unit (a power of ten up to 1e9): exact as long as
- * the fraction has no more digits than @unit has zeros; further digits are cut. @decimals, where not NULL,
- * gets the number of fraction digits. False on overflow of int64_t.
+ * scan_dec() - a decimal number with an optional fraction, times @unit (a power of ten up to 1e9):
+ * exact as long as the fraction has no more digits than @unit has zeros; further digits are cut.
+ * @decimals, where not NULL, gets the number of fraction digits. False on overflow of int64_t.
  */
 static inline bool scan_dec(struct scan *c, uint64_t unit, int64_t *ret, unsigned int *decimals)
 {
@@ -201,7 +202,10 @@ static inline bool str_ends(const char *s, const char *tail)
 	return n >= t && !memcmp(s + n - t, tail, t);
 }
 
-/* scan_lines() - the next line of a member's head: [*p, *p + *len) without its end; false at the end. */
+/*
+ * scan_lines() - the next line of a member's head: [*p, *p + *len) without its end; false at the
+ * end.
+ */
 static inline bool scan_lines(const char **next, const char *end, const char **s, size_t *len)
 {
 	const char *nl;
@@ -218,10 +222,11 @@ static inline bool scan_lines(const char **next, const char *end, const char **s
 }
 
 /*
- * sniff_lines() - how many of the first non-blank lines of a member (at most 200) @test accepts, in percent; the last line is left
- * out where the head is cut. @n gets their number.
+ * sniff_lines() - how many of the first non-blank lines of a member (at most 200) @test accepts, in
+ * percent; the last line is left out where the head is cut. @n gets their number.
  */
-static inline int sniff_lines(const struct sniff *sn, bool (*test)(const struct line *), unsigned int *n)
+static inline int sniff_lines(const struct sniff *sn, bool (*test)(const struct line *),
+			      unsigned int *n)
 {
 	const char *next = (const char *)sn->head, *end = next + sn->len;
 	unsigned int all = 0, good = 0;

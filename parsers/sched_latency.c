@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sched_latency.c - the table of `perf sched latency` (perf's tools/perf/builtin-sched.c, output_lat_thread()).
+ * sched_latency.c - the table of `perf sched latency` (perf's tools/perf/builtin-sched.c,
+ * output_lat_thread()).
  *
- *   CPU 0/KVM:169  |   1017.314 ms |      114 | avg:  73.665 ms | max: 255.795 ms | max start:   124.095203 s | max end: ... s
+ *   CPU 0/KVM:169 | 1017.314 ms | 114 | avg: 73.665 ms | max: 255.795 ms | max start: 124.1 ...
  *
- * Older perf ends in `| max at: 124.350997 s` (the switch-in, so the delay's end), with `Switches` where newer ones say
- * `Count`; what people paste may lack the pid and the last columns. `-p` prints `comm:pid`, else threads of one name
- * are merged into `comm:(n)`. Times with three decimals of a millisecond become ns exactly; the average is perf's own
- * quotient, so total_delay_ns stays unknown.
+ * Older perf ends in `| max at: 124.350997 s` (the switch-in, so the delay's end), with `Switches`
+ * where newer ones say `Count`; what people paste may lack the pid and the last columns. `-p`
+ * prints `comm:pid`, else threads of one name are merged into `comm:(n)`. Times with three decimals
+ * of a millisecond become ns exactly; the average is perf's own quotient, so total_delay_ns stays
+ * unknown.
  *
- * Gives rows in runq_delay (origin 'table'), tid NULL where merged or not printed. Times are perf's clock: sched, unless
- * the recording used -k, which the table does not tell.
+ * Gives rows in runq_delay (origin 'table'), tid NULL where merged or not printed. Times are perf's
+ * clock: sched, unless the recording used -k, which the table does not tell.
  */
 #include "engine.h"
 #include "scan.h"
@@ -183,7 +185,8 @@ static struct error *lat_begin(struct parse_ctx *ctx __unused, void **state)
 	return NULL;
 }
 
-static struct error *lat_store(struct parse_ctx *ctx, struct lat_state *st, const struct line *ln, const struct lat_row *r)
+static struct error *lat_store(struct parse_ctx *ctx, struct lat_state *st, const struct line *ln,
+			       const struct lat_row *r)
 {
 	int64_t cite, vcpu = comm_vcpu_number(r->comm) >= 0;
 
@@ -196,12 +199,13 @@ static struct error *lat_store(struct parse_ctx *ctx, struct lat_state *st, cons
 				st->source_id, "sched", "perf's default clock; a recording with -k would have another"));
 	}
 	cite = ctx_cite(ctx, ln, r->end_ns >= 0 ? r->end_ns : CASE_NO_TIME);
-	return case_insert(ctx->db, NULL,
-			   "INSERT INTO runq_delay(source_id, origin, task, tid, runtime_ns, switches, avg_delay_ns, max_delay_ns,"
-			   " max_delay_start_ns, max_delay_end_ns, vcpu, cite_id) VALUES(?,'table',?,?,?,?,?,?,?,?,?,?)",
-			   "isIiiiiIIiI", st->source_id, r->comm, r->tid >= 0 ? &r->tid : NULL, r->runtime_ns, r->switches,
-			   r->avg_ns, r->max_ns, r->start_ns >= 0 ? &r->start_ns : NULL, r->end_ns >= 0 ? &r->end_ns : NULL,
-			   vcpu, cite > 0 ? &cite : NULL);
+	return case_insert(
+		ctx->db, NULL,
+		"INSERT INTO runq_delay(source_id, origin, task, tid, runtime_ns, switches, avg_delay_ns, max_delay_ns,"
+		" max_delay_start_ns, max_delay_end_ns, vcpu, cite_id) VALUES(?,'table',?,?,?,?,?,?,?,?,?,?)",
+		"isIiiiiIIiI", st->source_id, r->comm, r->tid >= 0 ? &r->tid : NULL, r->runtime_ns,
+		r->switches, r->avg_ns, r->max_ns, r->start_ns >= 0 ? &r->start_ns : NULL,
+		r->end_ns >= 0 ? &r->end_ns : NULL, vcpu, cite > 0 ? &cite : NULL);
 }
 
 static enum line_result lat_line(struct parse_ctx *ctx, void *state, const struct line *ln)
@@ -230,7 +234,10 @@ static struct error *lat_end(struct parse_ctx *ctx __unused, void *state)
 	return NULL;
 }
 
-/* A row that ends behind its runtime, count or average: `CPU 0/KVM:169 | 1017.314 ms | 114 | avg: 73.665 ms |`. */
+/*
+ * A row that ends behind its runtime, count or average: `CPU 0/KVM:169 | 1017.314 ms | 114 |
+ * avg: 73.665 ms |`.
+ */
 static bool lat_wants_more(const char *s, size_t len)
 {
 	struct scan c = scan_mem(s, len);

@@ -6,9 +6,10 @@
  *   [pid  393] ioctl(3, KVM_CREATE_VM, 0 <unfinished ...>
  *   [pid  393] <... ioctl resumed>)        = 4 <0.109109>
  *
- * Gives: a span for every KVM ioctl (KVM_RUN excepted) and for other calls of 1 ms and more, the longest of each class
- * (func `ioctl:NAME` or the call's name, origin 'strace'), and syscall_stat for all calls with a duration. Spans have a start
- * where lines are stamped: -ttt on the wall clock, -t/-tt as time of day, -r from the first line on.
+ * Gives: a span for every KVM ioctl (KVM_RUN excepted) and for other calls of 1 ms and more, the
+ * longest of each class (func `ioctl:NAME` or the call's name, origin 'strace'), and syscall_stat
+ * for all calls with a duration. Spans have a start where lines are stamped: -ttt on the wall
+ * clock, -t/-tt as time of day, -r from the first line on.
  */
 #include "scan.h"
 
@@ -113,8 +114,9 @@ static bool scan_day_time(struct scan *c, struct call_line *l)
 	const char *from = c->p;
 	int64_t h, m, s;
 
-	if (two_digits(c, 24, &h) && scan_char(c, ':') && two_digits(c, 60, &m) && scan_char(c, ':') && c->p < c->end &&
-	    is_digit(*c->p) && scan_dec(c, NSEC_PER_SEC, &s, &l->decimals) && s < 61 * (int64_t)NSEC_PER_SEC &&
+	if (two_digits(c, 24, &h) && scan_char(c, ':') && two_digits(c, 60, &m) &&
+	    scan_char(c, ':') && c->p < c->end && is_digit(*c->p) &&
+	    scan_dec(c, NSEC_PER_SEC, &s, &l->decimals) && s < 61 * (int64_t)NSEC_PER_SEC &&
 	    scan_blanks(c)) {
 		l->stamp = STAMP_DAY;
 		l->time_ns = (h * 3600 + m * 60) * (int64_t)NSEC_PER_SEC + s;
@@ -169,8 +171,8 @@ static bool take_duration(struct scan *c, int64_t *ns)
 	for (p--; p > c->p && (is_digit(p[-1]) || p[-1] == '.'); p--)
 		;
 	d = scan_mem(p, (size_t)(c->end - 1 - p));
-	if (p - c->p < 2 || p[-1] != '<' || !is_blank(p[-2]) || !scan_dec(&d, NSEC_PER_SEC, ns, &decimals) ||
-	    !scan_at_end(&d) || !decimals)
+	if (p - c->p < 2 || p[-1] != '<' || !is_blank(p[-2]) ||
+	    !scan_dec(&d, NSEC_PER_SEC, ns, &decimals) || !scan_at_end(&d) || !decimals)
 		return false;
 	c->end = p - 1;
 	scan_trim(c);
@@ -215,7 +217,10 @@ static bool hex_byte(struct scan *c, uint64_t *ret)
 	return c->p > from;
 }
 
-/* The request of `ioctl(fd, REQUEST, ...)`: by name, or raw as `_IOC(dir, 0xae, nr, size)` or one number. */
+/*
+ * The request of `ioctl(fd, REQUEST, ...)`: by name, or raw as `_IOC(dir, 0xae, nr, size)` or one
+ * number.
+ */
 static void ioctl_name(const struct scan *args, struct call_line *l)
 {
 	struct scan c = *args;
@@ -319,7 +324,8 @@ static bool sniff_test(const struct line *ln)
 {
 	struct call_line l;
 
-	return (parse_call(ln, &l) && (l.dur_ns >= 0 || l.unfinished || l.stamp || l.tid >= 0)) || is_noise(ln);
+	return (parse_call(ln, &l) && (l.dur_ns >= 0 || l.unfinished || l.stamp || l.tid >= 0)) ||
+	       is_noise(ln);
 }
 
 static int strace_sniff(const struct sniff *s)
@@ -385,7 +391,8 @@ static struct call_stat *find_stat(struct strace_state *st, uint32_t name, int64
 	return &st->stats[id];
 }
 
-static void count_call(struct parse_ctx *ctx, struct strace_state *st, const struct line *ln, const struct call_line *l)
+static void count_call(struct parse_ctx *ctx, struct strace_state *st, const struct line *ln,
+		       const struct call_line *l)
 {
 	uint32_t name = strtab_id(&st->names, l->name, strlen(l->name));
 	bool kvm = !strncmp(l->name, "ioctl:KVM_", 10) && strcmp(l->name, "ioctl:KVM_RUN");
@@ -445,7 +452,10 @@ static void remember(struct parse_ctx *ctx, struct strace_state *st, const struc
 	memcpy(p->name, l->name, sizeof(p->name));
 }
 
-/* Give a `resumed` line the name and start of its first half. False: that half was not seen, the name alone is known. */
+/*
+ * Give a `resumed` line the name and start of its first half. False: that half was not seen, the
+ * name alone is known.
+ */
 static bool recall(struct strace_state *st, struct call_line *l)
 {
 	size_t i;
@@ -454,7 +464,8 @@ static bool recall(struct strace_state *st, struct call_line *l)
 		struct pending *p = &st->pending[i];
 		size_t n = strlen(l->name);
 
-		if (p->tid != l->tid || strncmp(p->name, l->name, n) || (p->name[n] && p->name[n] != ':'))
+		if (p->tid != l->tid || strncmp(p->name, l->name, n) ||
+		    (p->name[n] && p->name[n] != ':'))
 			continue;
 		memcpy(l->name, p->name, sizeof(l->name));
 		l->time_ns = p->time_ns;
@@ -479,7 +490,9 @@ static enum line_result strace_line(struct parse_ctx *ctx, void *state, const st
 		l.time_ns = st->clock_ns;
 	}
 	if (l.stamp) {
-		int64_t resolution = l.decimals >= 6 ? 1000 : l.decimals >= 3 ? 1000000 : (int64_t)NSEC_PER_SEC;
+		int64_t resolution = l.decimals >= 6   ? 1000
+				     : l.decimals >= 3 ? 1000000
+						       : (int64_t)NSEC_PER_SEC;
 
 		st->stamp = l.stamp;
 		st->resolution_ns = MAX(st->resolution_ns, resolution);
@@ -516,7 +529,8 @@ static int by_seq(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static struct error *store_spans(struct parse_ctx *ctx, struct strace_state *st, struct span_pool *pool)
+static struct error *store_spans(struct parse_ctx *ctx, struct strace_state *st,
+				 struct span_pool *pool)
 {
 	size_t i;
 
@@ -525,11 +539,14 @@ static struct error *store_spans(struct parse_ctx *ctx, struct strace_state *st,
 	for (i = 0; i < pool->n; i++) {
 		const struct call_span *s = &pool->v[i];
 
-		TRY(case_insert(ctx->db, NULL,
-				"INSERT INTO span(source_id, func, origin, tid, start_ns, duration_ns, time_resolution_ns, result, cite_id)"
-				" VALUES(?,?,'strace',?,?,?,?,?,?)", "isIIiisI", st->source_id, strtab_str(&st->names, s->name),
-				s->tid >= 0 ? &s->tid : NULL, s->time_ns >= 0 ? &s->time_ns : NULL, s->dur_ns,
-				(int64_t)(st->resolution_ns ? st->resolution_ns : 1000), s->result, s->cite > 0 ? &s->cite : NULL));
+		TRY(case_insert(
+			ctx->db, NULL,
+			"INSERT INTO span(source_id, func, origin, tid, start_ns, duration_ns, time_resolution_ns, result, cite_id)"
+			" VALUES(?,?,'strace',?,?,?,?,?,?)",
+			"isIIiisI", st->source_id, strtab_str(&st->names, s->name),
+			s->tid >= 0 ? &s->tid : NULL, s->time_ns >= 0 ? &s->time_ns : NULL,
+			s->dur_ns, (int64_t)(st->resolution_ns ? st->resolution_ns : 1000),
+			s->result, s->cite > 0 ? &s->cite : NULL));
 	}
 	return NULL;
 }
@@ -554,11 +571,13 @@ static struct error *strace_store(struct parse_ctx *ctx, struct strace_state *st
 	for (i = 0; i < st->n_stats; i++) {
 		const struct call_stat *s = &st->stats[i];
 
-		TRY(case_insert(ctx->db, NULL,
-				"INSERT INTO syscall_stat(source_id, name, tid, count, errors, total_ns, min_ns, max_ns, cite_id)"
-				" VALUES(?,?,?,?,?,?,?,?,?)", "isIiiiiiI", st->source_id, strtab_str(&st->names, s->name),
-				s->tid >= 0 ? &s->tid : NULL, s->count, s->errors, s->total_ns, s->min_ns, s->max_ns,
-				s->cite > 0 ? &s->cite : NULL));
+		TRY(case_insert(
+			ctx->db, NULL,
+			"INSERT INTO syscall_stat(source_id, name, tid, count, errors, total_ns, min_ns, max_ns, cite_id)"
+			" VALUES(?,?,?,?,?,?,?,?,?)",
+			"isIiiiiiI", st->source_id, strtab_str(&st->names, s->name),
+			s->tid >= 0 ? &s->tid : NULL, s->count, s->errors, s->total_ns, s->min_ns,
+			s->max_ns, s->cite > 0 ? &s->cite : NULL));
 	}
 	if (st->no_duration && !ctx->embedded)
 		parse_remark(ctx, false, "%" PRIu64 " calls without a duration: record with strace -T", st->no_duration);

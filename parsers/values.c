@@ -1,33 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * values.c - bare values: one sysctl, module parameter or sysfs file a member, known by the tail of its path, and
- * taken only with a value it can have; also `sysctl -a` and `uname -a`.
+ * values.c - bare values: one sysctl, module parameter or sysfs file a member, known by the tail of
+ * its path, and taken only with a value it can have; also `sysctl -a` and `uname -a`.
  *
- * Extension and snapshot label of the file's name do not matter (numa_balancing.txt, uptime-before.txt). Facts:
+ * Extension and snapshot label of the file's name do not matter (uptime-before.txt). Facts:
  *
- *   param.MODULE.NAME            /sys/module/MODULE/parameters/NAME (kvm, kvm_intel, kvm_amd, vhost*, vfio*, ...)
- *   sysctl.A.B                   /proc/sys/A/B and `A.B = value` of sysctl -a (kernel.* and vm.*)
- *   ksm.NAME                     /sys/kernel/mm/ksm/NAME
- *   sched.preempt                none | voluntary | full | lazy: the live model, /sys/kernel/debug/sched/preempt
- *   sched.numa_balancing.NAME    /sys/kernel/debug/sched/numa_balancing/NAME
- *   thp.enabled, thp.defrag, thp.shmem_enabled, thp.khugepaged.NAME       /sys/kernel/mm/transparent_hugepage
- *   cpu.vulnerability.NAME       /sys/devices/system/cpu/vulnerabilities/NAME
- *   cpu.smt                      /sys/devices/system/cpu/smt/control
- *   clocksource.current          /sys/devices/system/clocksource/clocksource0/current_clocksource
- *   kernel.release, kernel.version, kernel.preempt.model (dynamic, rt)    /proc/version, uname -a
- *   kernel.cmdline, cgroup.favordynmods.cmdline                           /proc/cmdline
- *   host.name                    uname -a
- *   proc.uptime_s                /proc/uptime, seconds
+ *   param.MODULE.NAME          /sys/module/MODULE/parameters/NAME (kvm*, vhost*, vfio*, zswap ...)
+ *   sysctl.A.B                 /proc/sys/A/B; `A.B = value` of sysctl -a (kernel.* and vm.*)
+ *   ksm.NAME                   /sys/kernel/mm/ksm/NAME
+ *   sched.preempt              none | voluntary | full | lazy: the live model, of
+ *                              /sys/kernel/debug/sched/preempt
+ *   sched.numa_balancing.NAME  /sys/kernel/debug/sched/numa_balancing/NAME
+ *   thp.enabled, thp.defrag, thp.shmem_enabled, thp.khugepaged.NAME
+ *                              /sys/kernel/mm/transparent_hugepage
+ *   cpu.vulnerability.NAME     /sys/devices/system/cpu/vulnerabilities/NAME
+ *   cpu.smt                    /sys/devices/system/cpu/smt/control
+ *   clocksource.current        /sys/devices/system/clocksource/clocksource0/current_clocksource
+ *   kernel.release, kernel.version, kernel.preempt.model (dynamic, rt)
+ *                              /proc/version, uname -a
+ *   kernel.cmdline, cgroup.favordynmods.cmdline
+ *                              /proc/cmdline
+ *   host.name                  uname -a
+ *   proc.uptime_s              /proc/uptime, seconds
  */
 #include "scan.h"
 
 #define VALUE_MAX	4096
 
-enum value_type { V_BOOL, V_NX, V_UINT, V_INT, V_PREEMPT, V_BRACKET, V_MITIGATION, V_WORD, V_UPTIME, V_VERSION, V_CMDLINE };
+enum value_type {
+	V_BOOL,
+	V_NX,
+	V_UINT,
+	V_INT,
+	V_PREEMPT,
+	V_BRACKET,
+	V_MITIGATION,
+	V_WORD,
+	V_UPTIME,
+	V_VERSION,
+	V_CMDLINE
+};
 
 /*
- * @tail: path components from the end, '*' is any one word; @key with '*' for that word. @bare: the last component alone
- * is enough, so unusual is it.
+ * @tail: path components from the end, '*' is any one word; @key with '*' for that word. @bare: the
+ * last component alone is enough, so unusual is it.
  */
 static const struct value_spec {
 	const char	*tail, *key;
@@ -112,7 +128,8 @@ static size_t plain_len(const char *name)
 }
 
 /* Does the path end in @tail's components? @word, @word_len get what '*' stands for. */
-static bool tail_matches(const char *path, size_t len, const char *tail, const char **word, size_t *word_len)
+static bool tail_matches(const char *path, size_t len, const char *tail, const char **word,
+			 size_t *word_len)
 {
 	const char *p = path + len, *t = tail + strlen(tail);
 
@@ -234,7 +251,8 @@ static bool value_ok(enum value_type type, struct scan *v)
 		if (!scan_dec(&c, 1000, &n, NULL))
 			return false;
 		v->end = c.p;
-		return scan_at_end(&c) || (scan_blanks(&c) && scan_dec(&c, 1000, &n, NULL) && scan_at_end(&c));
+		return scan_at_end(&c) ||
+		       (scan_blanks(&c) && scan_dec(&c, 1000, &n, NULL) && scan_at_end(&c));
 	case V_VERSION:
 		return scan_lit(&c, "Linux version ") && !scan_at_end(&c) && is_digit(*c.p);
 	case V_CMDLINE:
@@ -286,17 +304,21 @@ static int value_sniff(const struct sniff *s)
 {
 	struct found_value f;
 
-	return s->len == s->size && find_value(s->name, s->head, s->size, &f) ? (f.spec->bare ? 88 : 86) : 0;
+	return s->len == s->size && find_value(s->name, s->head, s->size, &f)
+		       ? (f.spec->bare ? 88 : 86)
+		       : 0;
 }
 
-static struct error *add_fact(struct parse_ctx *ctx, int64_t source, const char *key, const char *s, size_t len, int64_t cite)
+static struct error *add_fact(struct parse_ctx *ctx, int64_t source, const char *key, const char *s,
+			      size_t len, int64_t cite)
 {
 	_cleanup_free_ char *value = xstrndup(s, len);
 
 	return case_fact(ctx->db, source, ctx->side, key, value, ctx->snapshot, cite);
 }
 
-static struct error *preempt_flag(struct parse_ctx *ctx, int64_t source, const struct scan *c, int64_t cite)
+static struct error *preempt_flag(struct parse_ctx *ctx, int64_t source, const struct scan *c,
+				  int64_t cite)
 {
 	if (scan_find(c, " PREEMPT_DYNAMIC"))
 		return add_fact(ctx, source, "kernel.preempt.model", "dynamic", 7, cite);
@@ -306,7 +328,8 @@ static struct error *preempt_flag(struct parse_ctx *ctx, int64_t source, const s
 }
 
 /* The word at the cursor is the kernel's release. */
-static struct error *release_fact(struct parse_ctx *ctx, int64_t source, struct scan c, int64_t cite)
+static struct error *release_fact(struct parse_ctx *ctx, int64_t source, struct scan c,
+				  int64_t cite)
 {
 	_cleanup_free_ char *release = NULL;
 	const char *s = c.p;
@@ -327,7 +350,8 @@ static struct error *value_parse(struct parse_ctx *ctx)
 	if (!find_value(ctx->m->name, ctx->m->data, ctx->m->size, &f))
 		return error_new(ERR_INPUT, "not a value that this file can have");
 	TRY(ctx_source(ctx, &source, "value"));
-	cite = ctx_cite_at(ctx, (uint64_t)(f.value.p - (const char *)ctx->m->data), f.value.p, scan_left(&f.value));
+	cite = ctx_cite_at(ctx, (uint64_t)(f.value.p - (const char *)ctx->m->data), f.value.p,
+			   scan_left(&f.value));
 	TRY(add_fact(ctx, source, f.key, f.value.p, scan_left(&f.value), cite));
 	c = f.value;
 	if (f.spec->type == V_VERSION) {
@@ -427,7 +451,8 @@ static struct error *settings_begin(struct parse_ctx *ctx __unused, void **state
 	return NULL;
 }
 
-static struct error *store_uname(struct parse_ctx *ctx, struct settings_state *st, const struct line *ln, const struct scan *host,
+static struct error *store_uname(struct parse_ctx *ctx, struct settings_state *st,
+				 const struct line *ln, const struct scan *host,
 				 const struct scan *release)
 {
 	int64_t cite;
@@ -440,13 +465,15 @@ static struct error *store_uname(struct parse_ctx *ctx, struct settings_state *s
 	return preempt_flag(ctx, st->source_id, release, cite);
 }
 
-static struct error *store_sysctl(struct parse_ctx *ctx, struct settings_state *st, const struct line *ln, const struct setting *s)
+static struct error *store_sysctl(struct parse_ctx *ctx, struct settings_state *st,
+				  const struct line *ln, const struct setting *s)
 {
 	_cleanup_free_ char *key = xasprintf("sysctl.%.*s", (int)s->name_len, s->name);
 
 	if (!st->source_id)
 		TRY(ctx_source(ctx, &st->source_id, "sysctl"));
-	return add_fact(ctx, st->source_id, key, s->value.p, scan_left(&s->value), ctx_cite(ctx, ln, CASE_NO_TIME));
+	return add_fact(ctx, st->source_id, key, s->value.p, scan_left(&s->value),
+			ctx_cite(ctx, ln, CASE_NO_TIME));
 }
 
 /* Of prose only what `sysctl NAME` prints with a plain number. */

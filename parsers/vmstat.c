@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vmstat.c - /proc/vmstat and /proc/meminfo.
+ * vmstat.c - /proc/vmstat and /proc/meminfo. Facts:
  *
- * Facts:
- *   vmstat.KEY        counters since boot (pages or events) under the kernel's names: numa_*, ksm_*, cow_ksm, pgmigrate*, thp_*,
- *                     compact_*, swap_ra*, pswp*, pgmajfault, pgscan_direct*, pgsteal_direct*, allocstall*, oom_kill, nr_free_pages
- *   meminfo.KEY_kb    kB, under the kernel's names without colon: meminfo.MemTotal_kb, meminfo.MemAvailable_kb ...; counts
- *                     such as HugePages_Total have no _kb
+ *   vmstat.KEY        counters since boot (pages or events) under the kernel's names: numa_*,
+ *                     ksm_*, cow_ksm, pgmigrate*, thp_*, compact_*, swap_ra*, pswp*, pgmajfault,
+ *                     pgscan_direct*, pgsteal_direct*, allocstall*, oom_kill, nr_free_pages ...
+ *   meminfo.KEY_kb    kB, under the kernel's names: meminfo.MemTotal_kb, meminfo.MemAvailable_kb
+ *   meminfo.KEY       counts, such as HugePages_Total
+ *
  * Differences of two snapshots are KEY.delta (analyzer/snapshots.c).
  */
 #include "scan.h"
@@ -33,7 +34,8 @@ static bool vmstat_pair(const struct line *ln, const char **key, size_t *len, st
 	return scan_u64(&c, &v) && scan_at_end(&c);
 }
 
-static bool meminfo_pair(const struct line *ln, const char **key, size_t *len, struct scan *value, bool *kb)
+static bool meminfo_pair(const struct line *ln, const char **key, size_t *len, struct scan *value,
+			 bool *kb)
 {
 	struct scan c = scan_line(ln);
 	uint64_t v;
@@ -72,7 +74,10 @@ static bool meminfo_test(const struct line *ln)
 	return meminfo_pair(ln, &key, &len, &v, &kb);
 }
 
-/* nr_free_pages is the first line on every kernel since 2.6.21; an excerpt made with grep has numa_ or ksm_ lines only. */
+/*
+ * nr_free_pages is the first line on every kernel since 2.6.21; an excerpt made with grep has numa_
+ * or ksm_ lines only.
+ */
 static int vmstat_sniff(const struct sniff *s)
 {
 	struct scan c = scan_mem((const char *)s->head, s->len);
@@ -97,8 +102,8 @@ static struct error *facts_begin(struct parse_ctx *ctx __unused, void **state)
 	return NULL;
 }
 
-static enum line_result store(struct parse_ctx *ctx, struct facts_state *st, const struct line *ln, const char *format,
-			      const char *key, const struct scan *value)
+static enum line_result store(struct parse_ctx *ctx, struct facts_state *st, const struct line *ln,
+			      const char *format, const char *key, const struct scan *value)
 {
 	_cleanup_free_ char *text = xstrndup(value->p, scan_left(value));
 	struct error *err = NULL;
@@ -106,7 +111,8 @@ static enum line_result store(struct parse_ctx *ctx, struct facts_state *st, con
 	if (!st->source_id)
 		err = ctx_source(ctx, &st->source_id, format);
 	if (!err)
-		err = case_fact(ctx->db, st->source_id, ctx->side, key, text, ctx->snapshot, ctx_cite(ctx, ln, CASE_NO_TIME));
+		err = case_fact(ctx->db, st->source_id, ctx->side, key, text, ctx->snapshot,
+				ctx_cite(ctx, ln, CASE_NO_TIME));
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);
 		error_free(err);
