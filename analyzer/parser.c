@@ -24,9 +24,23 @@ void parse_remark(struct parse_ctx *ctx, bool partly, const char *fmt, ...)
 
 struct error *ctx_source(struct parse_ctx *ctx, int64_t *source_id, const char *format)
 {
+	struct shared_sources *sh = ctx->parser && ctx->parser->kind == PARSER_VALUE ? ctx->shared : NULL;
+	size_t i;
+
 	if (!format)
 		format = ctx->parser ? ctx->parser->name : "unknown";
-	return case_source(ctx->db, source_id, ctx->m->id, ctx->m->path, format, ctx->side);
+	for (i = 0; sh && i < sh->n; i++) {
+		if (!strcmp(sh->of[i].format, format)) {
+			*source_id = sh->of[i].id;
+			return NULL;
+		}
+	}
+	TRY(case_source(ctx->db, source_id, ctx->m->id, ctx->m->path, format, ctx->side));
+	if (sh && sh->n < ARRAY_SIZE(sh->of)) {
+		sh->of[sh->n].format = format;	/* parsers' names are literals */
+		sh->of[sh->n++].id = *source_id;
+	}
+	return NULL;
 }
 
 int64_t ctx_cite(struct parse_ctx *ctx, const struct line *ln, int64_t time_ns)

@@ -30,6 +30,12 @@ enum line_result {
 	LINE_SKIPPED,		/* of this format, but says nothing (header, comment, blank) */
 };
 
+/* Sources that the pasted files of one mixed text share, by format. */
+struct shared_sources {
+	size_t		n;
+	struct { const char *format; int64_t id; } of[8];
+};
+
 struct parse_ctx {
 	struct case_db		*db;
 	struct member		*m;
@@ -43,6 +49,7 @@ struct parse_ctx {
 	struct strtab		*messages;	/* distinct remarks; at most 256; joined into the member's message */
 	bool			partly;		/* set when part of the member could not be read */
 	const struct parser	*parser;	/* the one at work */
+	struct shared_sources	*shared;	/* in a section of a mixed text: ctx_source() of VALUE parsers gives one source per format */
 	uint64_t		base_line;	/* lines before this part of the member (a section of a mixed text); added by ctx_cite_at() */
 };
 

@@ -45,6 +45,8 @@ struct mixed {
 	bool		last_was_new;	/* the line before was taken, and not known from elsewhere */
 	long		hunk_old, hunk_new;	/* lines left of a diff hunk */
 	uint64_t	taken;
+	uint64_t	sections;
+	struct shared_sources shared;
 	struct error	*err;
 };
 
@@ -441,11 +443,11 @@ static bool take_section(struct mixed *mx)
 		section_free(&sec);
 		return false;
 	}
-	sub.path = xasprintf("%s#%s", mx->ctx->m->path, sec.name);
 	sub.name = sec.name;
 	sub.data = (const uint8_t *)sec.text;
 	sub.size = sec.text_len;
 	ctx.m = &sub;
+	ctx.shared = &mx->shared;
 	ctx.base_line = sec.first_line - 1;
 	ctx.parser = p;
 	err = parser_run(&ctx, p);
@@ -453,12 +455,12 @@ static bool take_section(struct mixed *mx)
 		parse_remark(mx->ctx, true, "%s: %s", sec.name, err->what);
 		error_free(err);
 	} else {
-		mx->taken += sec.lines ? sec.lines : 1;
+		mx->taken += sec.lines;
+		mx->sections++;
 	}
 	if (ctx.partly)
 		mx->ctx->partly = true;
 	mx->walk = sec.after;
-	free((char *)sub.path);
 	section_free(&sec);
 	window_drop(mx, 1);
 	return true;
@@ -513,6 +515,8 @@ static void describe(const struct mixed *mx)
 		if (mx->feeds[i].taken)
 			o += (size_t)snprintf(buf + o, sizeof(buf) - o, "%s%" PRIu64 " of %.24s", o ? ", " : "",
 					      mx->feeds[i].taken, mx->feeds[i].p->name);
+	if (mx->sections)
+		parse_remark(mx->ctx, false, "%" PRIu64 " files pasted under their path", mx->sections);
 	if (o)
 		parse_remark(mx->ctx, false, "%s: %s", mx->walk.w.data ? "lines taken" : "besides, lines of other formats", buf);
 }
