@@ -44,7 +44,8 @@ static enum cov_complete complete_of(const struct perf_file *pf, const struct pe
 		return COV_SAMPLED;
 	if (has_arg(pf, "--filter") || has_arg(pf, "--exclude-perf"))
 		return COV_FILTERED;
-	return a->flags & (PA_EXCLUDE_KERNEL | PA_EXCLUDE_USER | PA_EXCLUDE_HOST) ? COV_FILTERED : COV_ALL;
+	/* Tracepoints fire in the host's kernel: of the exclude_ bits only exclude_kernel keeps them out (perf_tp_event_match()). */
+	return a->flags & PA_EXCLUDE_KERNEL ? COV_FILTERED : COV_ALL;
 }
 
 /* The event type of a tracepoint whose format is known: usually "system:name", with modifiers where the recorder had some. */

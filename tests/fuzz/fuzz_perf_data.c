@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fuzz_perf_data.c - the perf.data parser over arbitrary bytes, with its views of every 64th event. */
+#include "parser.h"
+
+#define RUNS_PER_CASE	200
+
+static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				   const struct stream_ops *ops, void *ops_priv);
+
+static void ignore(void *arg, const char *name, const struct field_value *v)
+{
+	size_t *sum = arg;
+
+	*sum += strlen(name) + (v->type == FIELD_STR || v->type == FIELD_ARRAY ? v->len : (size_t)v->u);
+	if (v->type == FIELD_STR && v->len)
+		*sum += (unsigned char)v->s[v->len - 1];
+}
+
+static void batch(void *priv, struct stream *s, const struct batch *b)
+{
+	uint64_t ips[STACK_MAX_FRAMES];
+	size_t sum = 0;
+	uint32_t i;
+
+	(void)priv;
+	for (i = 0; i < b->n; i += 64) {
+		if (b->ev[i].kind >= EV_NKINDS || (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
+			abort();
+		s->ops->fields(s->ops_priv, &b->ev[i], ignore, &sum);
+		s->ops->stack(s->ops_priv, &b->ev[i], ips, STACK_MAX_FRAMES);
+		free(s->ops->cite_text(s->ops_priv, &b->ev[i]));
+	}
+}
+
+static const struct consumer looking = { .sync = true, .batch = batch };
+
+static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				   const struct stream_ops *ops, void *ops_priv)
+{
+	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
+}
+
+static const struct parser *perf_parser(void)
+{
+	const struct parser *const *it;
+
+	SET_FOREACH(parsers, it)
+		if (!strcmp((*it)->name, "perf.data"))
+			return *it;
+	abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct case_db *db;
+	static unsigned int runs;
+	struct member m = { .id = 1, .path = "fuzz", .name = "fuzz", .data = data, .size = size };
+	struct strtab messages;
+	struct parse_ctx ctx = { .db = NULL, .m = &m, .side = "unknown", .open_stream = open_counting, .messages = &messages };
+
+	if (runs++ % RUNS_PER_CASE == 0) {
+		case_close(db);
+		error_free(case_create(&db, NULL));
+	}
+	ctx.db = db;
+	strtab_init(&messages, 256);
+	error_free(perf_parser()->parse(&ctx));
+	strtab_deinit(&messages);
+	return 0;
+}
