@@ -279,7 +279,7 @@ static struct error *view_table(struct case_db *db, const char *name, struct sig
 	if (sqlite3_prepare_v2(db->db, sql, -1, &st, NULL) != SQLITE_OK)
 		return error_new(ERR_INTERNAL, "table %s: %s", name, sqlite3_errmsg(db->db));
 	if (sqlite3_step(st) == SQLITE_ROW)
-		v->sight = !strcmp(name, "cgroup") ? SIGHT_FULLY : SIGHT_PARTLY;
+		v->sight = SIGHT_PARTLY;
 	v->any_source = true;
 	sqlite3_finalize(st);
 	return NULL;
