@@ -401,12 +401,7 @@ struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t
 		msg = xasprintf("%s compression is not read here: unpack it first", kind);
 		return bundle_row(b, NULL, n, kind, (int64_t)size, "failed", msg);
 	}
-	if (!n->depth) {
-		b->grown = 0;
-		b->bomb = false;
-		b->budget = size > (UINT64_MAX - b->lim.ratio_floor) / b->lim.max_ratio ? UINT64_MAX :
-			size * b->lim.max_ratio + b->lim.ratio_floor;
-	}
+	bundle_budget(b, n, size);
 	a = reader_new();
 	if (!a)
 		return error_new(ERR_INTERNAL, "out of memory for libarchive");

@@ -55,6 +55,16 @@ static void say(struct bundle *b, const char *path, const char *message)
 		diag(path, "%s", message);
 }
 
+void bundle_budget(struct bundle *b, const struct node *n, uint64_t size)
+{
+	if (n->depth)
+		return;
+	b->grown = 0;
+	b->bomb = false;
+	b->budget = size > (UINT64_MAX - b->lim.ratio_floor) / b->lim.max_ratio ? UINT64_MAX :
+		size * b->lim.max_ratio + b->lim.ratio_floor;
+}
+
 struct error *bundle_row(struct bundle *b, int64_t *id, const struct node *n, const char *format, int64_t size,
 			 const char *status, const char *message)
 {
@@ -135,6 +145,10 @@ static struct error *visit(struct bundle *b, const struct node *n, const uint8_t
 		TRY(bundle_amend(b, m.id, n->path, n->damage));
 	if (map && map_damaged(map))
 		TRY(bundle_amend(b, m.id, n->path, "the file shrank, or its disk failed, while it was read: zeros beyond"));
+	if (mail_has_parts(data, size)) {
+		bundle_budget(b, n, size);
+		return mail_parts(b, n, m.id, data, size);
+	}
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bundle_int.h - shared between bundle.c (files, directories, rows) and archive.c (what libarchive reads). */
+/* bundle_int.h - shared between bundle.c (files, directories, rows), archive.c (what libarchive reads) and mail.c. */
 #ifndef KM_BUNDLE_INT_H
 #define KM_BUNDLE_INT_H
 
@@ -44,5 +44,12 @@ struct error *bundle_amend(struct bundle *b, int64_t id, const char *path, const
 const char *archive_kind(const uint8_t *data, uint64_t size);
 /* archive_walk() - hand every member of the archive in @data to bundle_bytes(). */
 struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size);
+
+/* bundle_budget() - a container of @size bytes is opened: the outermost one sets what all in it may grow to. */
+void bundle_budget(struct bundle *b, const struct node *n, uint64_t size);
+
+/* mail_has_parts() - a mail with something in base64. mail_parts() - hand these parts to bundle_bytes(). */
+bool mail_has_parts(const uint8_t *data, uint64_t size);
+struct error *mail_parts(struct bundle *b, const struct node *n, int64_t mail_id, const uint8_t *data, uint64_t size);
 
 #endif

@@ -99,11 +99,12 @@ static bool is_case_file(const char *path)
 	       ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) == CASE_APPLICATION_ID;
 }
 
-/* Members out of which something was read; archives are only their way in. */
+/* Members out of which something was read; archives are only a way in, mails may be both. */
 static int64_t members_read(struct case_db *db)
 {
-	return case_int(db, 0, "SELECT COUNT(*) FROM member WHERE status IN ('read', 'partly') AND id NOT IN "
-			"(SELECT parent_id FROM member WHERE parent_id IS NOT NULL)", "");
+	return case_int(db, 0, "SELECT COUNT(*) FROM member WHERE status IN ('read', 'partly') AND "
+			"(id IN (SELECT member_id FROM source) OR "
+			"id NOT IN (SELECT parent_id FROM member WHERE parent_id IS NOT NULL))", "");
 }
 
 static struct error *walk_all(struct opener *o, const struct options *opt, uint64_t *missing)

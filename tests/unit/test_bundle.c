@@ -415,6 +415,29 @@ static void test_encrypted(void **state)
 	free(zip.buf);
 }
 
+/* Attachments in base64 are members below their mail; archives among them are opened. */
+static void test_mail(void **state)
+{
+	static const char mail[] =
+		"From: a@example.org\nSubject: case\nMIME-Version: 1.0\n"
+		"Content-Type: multipart/mixed; boundary=\"xyz\"\n\n--xyz\n"
+		"Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\naGVsbG8Kd29y\nbGQK\n\n--xyz\n"
+		"Content-Type: application/octet-stream;\n\tname=\"../x/t.txt.gz\"\n"
+		"Content-Transfer-Encoding: BASE64\n\n"
+		"H4sIAAAAAAACA8tIzcnJVyjJSC1KBQBQ6RJtCwAAAA==\n--xyz--\n";
+	struct fixture *f = *state;
+
+	put_file(path_in(f, "m.eml"), mail, sizeof(mail) - 1);
+	assert_walks(f, path_in(f, "m.eml"), NULL);
+	assert_int_equal(f->n, 3);
+	assert_string_equal(f->seen[0].path, path_in(f, "m.eml"));
+	assert_string_equal(f->seen[1].name, "part-1.txt");
+	assert_true(f->seen[1].sum == sum_of((const uint8_t *)"hello\nworld\n", 12));
+	assert_string_equal(f->seen[2].name, "t.txt");
+	assert_string_equal(f->seen[2].path, path_in(f, "m.eml:t.txt.gz"));
+	assert_true(f->seen[2].sum == sum_of((const uint8_t *)"hello there", 11));
+}
+
 static void test_limits(void **state)
 {
 	struct fixture *f = *state;
@@ -520,7 +543,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_plain_file), TEST(test_missing), TEST(test_directory), TEST(test_nested), TEST(test_spooled),
-		TEST(test_cut), TEST(test_bomb), TEST(test_encrypted), TEST(test_limits), TEST(test_stdin),
+		TEST(test_cut), TEST(test_bomb), TEST(test_encrypted), TEST(test_mail), TEST(test_limits), TEST(test_stdin),
 		TEST(test_shrinking), TEST(test_visitor_fails),
 	};
 
