@@ -8,7 +8,7 @@
 
 #define VCPUS_SHOWN	8
 #define STALLS_SHOWN	3
-#define LINKS_SHOWN	8
+#define LINKS_SHOWN	6
 #define PATTERNS_SHOWN	5
 #define EXITS_SHOWN	6
 #define DELAYS_SHOWN	6

@@ -10,21 +10,32 @@
 #define STALLS_LISTED	30
 #define PATTERNS_LISTED	20
 
-/* What a link of each kind says where the row has no words of its own. Contract: design §9, link kinds. */
+/* Link kinds (design §9): what one says where the row has no words of its own, and what many of them are called. */
+static const struct {
+	const char	*kind, *words, *sum;
+} kinds[] = {
+	{ "running", "runs", "running" },
+	{ "host", "in the host kernel", "handling exits in the host kernel" },
+	{ "vmm", "in the VMM", "in the VMM" },
+	{ "runnable", "runnable, waits for a CPU", "waiting for a CPU" },
+	{ "preempted", "preempted, waits for a CPU", "preempted" },
+	{ "throttled", "throttled by its CPU quota", "throttled" },
+	{ "blocked", "blocked", "blocked" },
+	{ "irq", "an interrupt", "in interrupts" },
+	{ "timer", "a timer", "waiting for a timer" },
+	{ "retry-loop", "the same exit again and again", "repeating one exit" },
+	{ "folded", "many short stretches", "many short stretches" },
+	{ "unknown", "not recorded", "unknown" },
+	{ "lost", "events were lost", "lost with lost events" },
+};
+
 static const char *link_words(const char *kind)
 {
-	static const char *const words[][2] = {
-		{ "running", "runs" }, { "host", "in the host kernel" }, { "vmm", "in the VMM" },
-		{ "runnable", "runnable, waits for a CPU" }, { "preempted", "preempted, waits for a CPU" },
-		{ "throttled", "throttled by its CPU quota" }, { "blocked", "blocked" }, { "irq", "an interrupt" },
-		{ "timer", "a timer" }, { "retry-loop", "the same exit again and again" }, { "folded", "many short stretches" },
-		{ "unknown", "not recorded" }, { "lost", "events were lost" },
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(words[i][0], kind))
-			return words[i][1];
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].kind, kind))
+			return kinds[i].words;
 	return kind;
 }
 
@@ -54,17 +65,62 @@ static void put_link(struct text *t, struct json_object *stall, struct json_obje
 		  where ? "]" : "");
 }
 
+static int longer_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Links shorter than this are left out so that about @max remain: those that fill most of the stall. */
+static int64_t least_shown(struct json_object *stall, size_t max)
+{
+	size_t n = js_len(stall, "links"), i;
+	_cleanup_free_ int64_t *ns = xcalloc(n + 1, sizeof(*ns));
+
+	if (!max || n <= max)
+		return 0;
+	for (i = 0; i < n; i++)
+		ns[i] = js_int(js_at(stall, "links", i), "duration_ns");
+	qsort(ns, n, sizeof(*ns), longer_first);
+	return ns[max - 1];
+}
+
+/* How a long chain divides by kind of link: the links shown are only a part of it. */
+static void put_kinds(struct text *t, struct json_object *stall)
+{
+	_cleanup_free_ char *line = NULL;
+	char share[HUMAN_MAX];
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		int64_t ns = 0;
+
+		for (i = 0; i < js_len(stall, "links"); i++) {
+			struct json_object *link = js_at(stall, "links", i);
+
+			if (!js_int(link, "depth") && !strcmp(js_str(link, "kind"), kinds[k].kind))
+				ns += js_int(link, "duration_ns");
+		}
+		if (ns * 200 >= js_int(stall, "duration_ns"))
+			text_join(&line, ", ", "%s %s", human_share(share, ns, js_int(stall, "duration_ns")), kinds[k].sum);
+	}
+	if (line)
+		text_para(t, LINK_INDENT, LINK_INDENT + 2, "In all %s. The longest links:", line);
+}
+
 static void put_links(struct text *t, struct json_object *stall, size_t max)
 {
-	int64_t whole = js_int(stall, "duration_ns"), hidden_ns = 0;
+	int64_t least = least_shown(stall, max), hidden_ns = 0;
 	size_t n = js_len(stall, "links"), i, hidden = 0, shown = 0;
 	char time[HUMAN_MAX];
 
+	if (least)
+		put_kinds(t, stall);
 	for (i = 0; i < n; i++) {
 		struct json_object *link = js_at(stall, "links", i);
 
-		/* short ones, and all beyond the limit, are counted only */
-		if (max && (shown >= max || js_int(link, "duration_ns") < whole / 100)) {
+		if (least && (shown >= max || js_int(link, "duration_ns") < least)) {
 			hidden++;
 			hidden_ns += js_int(link, "depth") ? 0 : js_int(link, "duration_ns");
 			continue;
@@ -109,6 +165,8 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"), *vcpu = NULL, *cites = NULL;
 	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
 	char length[HUMAN_MAX], start[HUMAN_MAX];
+	const char *what = js_str(stall, "what");
+	bool exit = *what && js_has(stall, "vcpu");
 
 	if (js_has(stall, "vcpu")) {
 		vcpu = text_vcpu(t, js_int(stall, "vcpu"));
@@ -116,10 +174,11 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	} else {
 		text_join(&who, "", "%s", task);
 	}
-	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
+	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
 		  human_time(start, js_int(stall, "start_ns")), t->recordings > 1 ? " of " : "",
 		  t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who, kind_words(js_str(stall, "kind")),
-		  *js_str(stall, "what") ? ": " : "", js_str(stall, "what"), js_int(stall, "partial") ? " (its far part is summed up)" : "");
+		  exit ? " (exit " : *what ? ": " : "", what, exit ? ")" : "",
+		  js_int(stall, "partial") ? " (its far part is summed up)" : "");
 	if (*js_str(stall, "cause") && !cause_is_link(stall))
 		text_para(t, 6, 8, "Because: %s", js_str(stall, "cause"));
 	cites = text_cites(t, js_get(stall, "cites"), 2);

@@ -107,6 +107,17 @@ struct error *text_exits(struct text *t)
 	return text_exit_table(t, event, by, 0, 0);
 }
 
+/* Seconds with microseconds, the rest cut off as perf does (timestamp__scnprintf_usec()) */
+static void cell_seconds(struct table *table, struct json_object *r, const char *key)
+{
+	int64_t us = js_int(r, key) / 1000;
+
+	if (us)
+		table_cellf(table, "%" PRId64 ".%06" PRId64, us / 1000000, us % 1000000);
+	else
+		table_cell(table, "");
+}
+
 static void put_latency_row(struct text *t, struct table *table, struct json_object *r)
 {
 	_cleanup_free_ char *task = text_task(js_str(r, "task"), r, "tid");
@@ -120,14 +131,8 @@ static void put_latency_row(struct text *t, struct table *table, struct json_obj
 	table_cellf(table, "%" PRId64, js_int(r, "switches"));
 	table_cellf(table, "%.3f", (double)js_int(r, "avg_delay_ns") / 1e6);
 	table_cellf(table, "%.3f", (double)js_int(r, "max_delay_ns") / 1e6);
-	if (js_int(r, "max_delay_end_ns"))
-		table_cellf(table, "%.6f", (double)js_int(r, "max_delay_start_ns") / 1e9);
-	else
-		table_cell(table, "");
-	if (js_int(r, "max_delay_end_ns"))
-		table_cellf(table, "%.6f", (double)js_int(r, "max_delay_end_ns") / 1e9);
-	else
-		table_cell(table, "");
+	cell_seconds(table, r, "max_delay_start_ns");
+	cell_seconds(table, r, "max_delay_end_ns");
 	table_cell(table, json_object_array_length(t->sources) > 1 ? text_source(t, js_int(r, "source")) : "");
 }
 

@@ -224,8 +224,10 @@ static void put_possible(struct text *t, struct json_object *v)
 static void put_reason(struct text *t, struct json_object *v)
 {
 	_cleanup_free_ char *label = xasprintf("%s:", js_str(v, "id"));
+	const char *because = js_str(v, "because"), *score = strstr(because, "; score ");
 
-	text_item(t, LABEL, LABEL + 2, t->bold, label, "%s", js_str(v, "because"));
+	/* how the score came about matters only for those that stand */
+	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s", score && !t->verbose ? (int)(score - because) : (int)strlen(because), because);
 }
 
 static bool seen_before(struct json_object *all, size_t i)
