@@ -65,7 +65,9 @@ char *human_time(char buf[HUMAN_MAX], int64_t ns)
 		return buf;
 	}
 	n = strftime(buf, HUMAN_MAX, "%Y-%m-%d %H:%M:%S", &tm);
-	snprintf(buf + n, HUMAN_MAX - n, ".%06" PRId64 " UTC", us % 1000000);
+	if (us % 1000000)
+		n += (size_t)snprintf(buf + n, HUMAN_MAX - n, ".%06" PRId64, us % 1000000);
+	snprintf(buf + n, HUMAN_MAX - n, " UTC");
 	return buf;
 }
 

@@ -11,7 +11,7 @@
 char *human_ns(char buf[HUMAN_MAX], int64_t ns);
 /*
  * human_time() - a point of time: seconds with microseconds as trace tools print them ("21.593569 s"); a wall clock (later
- * than 2001, as no uptime is) as "2024-01-04 09:31:22.922522 UTC".
+ * than 2001, as no uptime is) as "2024-01-04 09:31:22.922522 UTC", whole seconds without the zeros.
  */
 char *human_time(char buf[HUMAN_MAX], int64_t ns);
 /* human_count() - with a comma between groups of three digits. */

@@ -296,6 +296,20 @@ char *text_task(const char *task, struct json_object *o, const char *tid_key)
 	return xasprintf("%.*s:%" PRId64, name_bytes(task), task, js_int(o, tid_key));
 }
 
+/* A wall clock's date is said once: @day is that of the citation before. */
+static const char *time_of_day(char buf[HUMAN_MAX], int64_t ns, char day[12])
+{
+	size_t len = sizeof("2024-01-04 ") - 1;
+
+	human_time(buf, ns);
+	if (strlen(buf) < len || buf[4] != '-')
+		return buf;
+	if (!strncmp(buf, day, len))
+		return buf + len;
+	memcpy(day, buf, len);
+	return buf;
+}
+
 char *text_places(struct text *t, struct json_object *array, size_t max, const char *member)
 {
 	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
@@ -319,7 +333,7 @@ char *text_places(struct text *t, struct json_object *array, size_t max, const c
 char *text_cites(struct text *t, struct json_object *array, size_t max)
 {
 	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
-	char time[HUMAN_MAX], *s = NULL;
+	char time[HUMAN_MAX], day[12] = "", *s = NULL;
 	const char *last = NULL;
 
 	for (i = 0; i < n && i < max; i++) {
@@ -337,7 +351,7 @@ char *text_cites(struct text *t, struct json_object *array, size_t max)
 			continue;
 		last = member;
 		if (js_has(c, "time_ns"))
-			text_join(&s, "", " (%s)", human_time(time, js_int(c, "time_ns")));
+			text_join(&s, "", " (%s)", time_of_day(time, js_int(c, "time_ns"), day));
 	}
 	if (s && n > max)
 		text_join(&s, "", " and %zu more", n - max);
@@ -375,6 +389,21 @@ static struct error *common_prefix(struct text *t)
 	return err;
 }
 
+/* A file of several sections has a source for each: it counts once, and not where it is a recording too. */
+bool text_first_of_path(struct text *t, size_t n)
+{
+	const char *path = js_str(json_object_array_get_idx(t->sources, n), "path");
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(t->sources); i++) {
+		struct json_object *s = json_object_array_get_idx(t->sources, i);
+
+		if (i != n && !strcmp(js_str(s, "path"), path) && (i < n || js_int(s, "events")))
+			return false;
+	}
+	return true;
+}
+
 static struct error *text_prepare(struct text *t)
 {
 	size_t i;
@@ -383,8 +412,10 @@ static struct error *text_prepare(struct text *t)
 
 	TRY(model_array(t->ctx, MODEL_VMS, NULL, NULL, &t->vms));
 	TRY(model_array(t->ctx, MODEL_SOURCES, NULL, NULL, &t->sources));
-	for (i = 0; i < json_object_array_length(t->sources); i++)
+	for (i = 0; i < json_object_array_length(t->sources); i++) {
 		t->recordings += js_int(json_object_array_get_idx(t->sources, i), "events") > 0;
+		t->paths += text_first_of_path(t, i);
+	}
 	return NULL;
 }
 

@@ -20,6 +20,7 @@ struct text {
 	const char	*bold, *dim, *red, *yellow, *cyan, *green, *off;
 	struct json_object *vms, *sources;	/* for names */
 	int		recordings;	/* sources with events */
+	int		paths;		/* distinct files that are sources */
 	char		*prefix;	/* what all members' paths begin with; left out */
 };
 
@@ -44,6 +45,8 @@ struct error *text_case(struct text *t);
 struct error *text_members_trouble(struct text *t);
 /* text_not_seen() - losses, and what the recordings could not show. */
 struct error *text_not_seen(struct text *t);
+/* text_first_of_path() - is source @n (index) the one that stands for its file? A recording goes before other sections. */
+bool text_first_of_path(struct text *t, size_t n);
 /* text_sources() - one row a recording, and how many other files gave facts. */
 struct error *text_sources(struct text *t);
 /* text_exit_table() - at most @max rows for @event (0: all); *@rows (may be NULL) is their number. */

@@ -5,6 +5,8 @@
 #define TROUBLE_SHOWN	8
 #define LOSSES_SHOWN	6
 #define MEMBERS_SHOWN	60
+#define FACTS_SHOWN	30
+#define MESSAGES_SHOWN	20
 
 static void cell_int(struct table *table, struct json_object *o, const char *key)
 {
@@ -34,7 +36,7 @@ struct error *text_sources(struct text *t)
 		struct json_object *s = json_object_array_get_idx(t->sources, i);
 
 		if (!js_int(s, "events")) {
-			others++;
+			others += text_first_of_path(t, i);
 			continue;
 		}
 		table_cell(table, text_path(t, js_str(s, "path")));
@@ -190,12 +192,11 @@ static struct error *put_members(struct text *t)
 {
 	static const struct table_column columns[] = {
 		{ "member", TABLE_CUT }, { "format", TABLE_LEFT }, { "size", TABLE_RIGHT }, { "status", TABLE_LEFT },
-		{ "message", TABLE_CUT | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	_cleanup_json_ struct json_object *members = NULL;
 	char buf[HUMAN_MAX];
-	size_t i, n;
+	size_t i, n, said;
 
 	TRY(model_array(t->ctx, MODEL_MEMBERS, NULL, NULL, &members));
 	n = json_object_array_length(members);
@@ -206,7 +207,6 @@ static struct error *put_members(struct text *t)
 		table_cell(table, js_str(m, "format"));
 		table_cell(table, js_has(m, "bytes") ? human_bytes(buf, js_int(m, "bytes")) : "");
 		table_cell(table, js_str(m, "status"));
-		table_cell(table, js_str(m, "message"));
 	}
 	text_heading(t, "Members");
 	if (t->prefix && *t->prefix && n > 1)
@@ -214,6 +214,15 @@ static struct error *put_members(struct text *t)
 	text_table(t, table, 2);
 	if (i < n)
 		text_para(t, 2, 2, "and %zu more (-v shows all)", n - i);
+	for (i = 0, said = 0; i < n; i++) {
+		struct json_object *m = json_object_array_get_idx(members, i);
+
+		if (!*js_str(m, "message") || (said++ >= MESSAGES_SHOWN && !t->verbose))
+			continue;
+		text_para(t, 2, 4, "%s: %s", text_path(t, js_str(m, "path")), js_str(m, "message"));
+	}
+	if (said > MESSAGES_SHOWN && !t->verbose)
+		text_para(t, 2, 2, "and %zu more messages (-v shows all)", said - MESSAGES_SHOWN);
 	return NULL;
 }
 
@@ -269,12 +278,43 @@ static struct error *put_source(struct text *t, struct json_object *s)
 	return put_event_counts(t, js_int(s, "id"));
 }
 
+static struct error *put_facts(struct text *t)
+{
+	static const struct table_column columns[] = {
+		{ "fact", TABLE_CUT }, { "value", TABLE_CUT }, { "side", TABLE_LEFT }, { "snapshot", TABLE_LEFT | TABLE_HIDE_EMPTY },
+		{ "from", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
+	};
+	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
+	int64_t members = case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM member", "");
+	_cleanup_json_ struct json_object *facts = NULL;
+	size_t i, n;
+
+	TRY(model_array(t->ctx, MODEL_FACTS, NULL, NULL, &facts));
+	n = json_object_array_length(facts);
+	for (i = 0; i < n && (t->verbose || i < FACTS_SHOWN); i++) {
+		struct json_object *f = json_object_array_get_idx(facts, i);
+
+		table_cell(table, js_str(f, "key"));
+		table_cell(table, js_str(f, "value"));
+		table_cell(table, js_str(f, "side"));
+		table_cell(table, js_str(f, "snapshot"));
+		table_cell(table, members > 1 ? text_source(t, js_int(f, "source")) : "");
+	}
+	if (!n)
+		return NULL;
+	text_heading(t, "Facts");
+	text_table(t, table, 2);
+	if (i < n)
+		text_para(t, 2, 2, "and %zu more (-v shows all)", n - i);
+	return NULL;
+}
+
 struct error *text_info(struct text *t)
 {
 	size_t i, n = json_object_array_length(t->sources);
 
 	TRY(put_members(t));
-	if (n)
+	if (t->recordings || (n && t->verbose))
 		text_heading(t, "Sources");
 	for (i = 0; i < n; i++) {
 		struct json_object *s = json_object_array_get_idx(t->sources, i);
@@ -283,5 +323,6 @@ struct error *text_info(struct text *t)
 		if (js_int(s, "events") || t->verbose)
 			TRY(put_source(t, s));
 	}
+	TRY(put_facts(t));
 	return text_not_seen(t);
 }

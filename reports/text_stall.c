@@ -111,16 +111,18 @@ static void put_kinds(struct text *t, struct json_object *stall)
 
 static void put_links(struct text *t, struct json_object *stall, size_t max)
 {
-	int64_t least = least_shown(stall, max), hidden_ns = 0;
+	int64_t least = least_shown(stall, max), trifle = js_int(stall, "duration_ns") / 200, hidden_ns = 0;
 	size_t n = js_len(stall, "links"), i, hidden = 0, shown = 0;
 	char time[HUMAN_MAX];
 
-	if (least)
+	if (least > trifle || (least && n > 2 * max))
 		put_kinds(t, stall);
+	if (max)
+		least = MAX(least, trifle);
 	for (i = 0; i < n; i++) {
 		struct json_object *link = js_at(stall, "links", i);
 
-		if (least && (shown >= max || js_int(link, "duration_ns") < least)) {
+		if (max && (shown >= max || js_int(link, "duration_ns") < least)) {
 			hidden++;
 			hidden_ns += js_int(link, "depth") ? 0 : js_int(link, "duration_ns");
 			continue;
@@ -148,7 +150,7 @@ static bool cause_is_link(struct json_object *stall)
 static const char *kind_words(const char *kind)
 {
 	static const char *const words[][2] = {
-		{ "exit", "a long exit" }, { "vmm", "held up in the VMM" }, { "runq", "runnable, but not on a CPU" },
+		{ "exit", "held up in the host kernel" }, { "vmm", "held up in the VMM" }, { "runq", "runnable, but not on a CPU" },
 		{ "blocked", "blocked in the host" }, { "late-wake", "woken late" }, { "retry-loop", "the same fault again and again" },
 		{ "exit-storm", "a storm of exits" }, { "operation", "a long operation" },
 	};

@@ -133,7 +133,7 @@ static void put_latency_row(struct text *t, struct table *table, struct json_obj
 	table_cellf(table, "%.3f", (double)js_int(r, "max_delay_ns") / 1e6);
 	cell_seconds(table, r, "max_delay_start_ns");
 	cell_seconds(table, r, "max_delay_end_ns");
-	table_cell(table, json_object_array_length(t->sources) > 1 ? text_source(t, js_int(r, "source")) : "");
+	table_cell(table, t->paths > 1 ? text_source(t, js_int(r, "source")) : "");
 }
 
 struct error *text_latency(struct text *t)

@@ -73,7 +73,7 @@ static void put_subject(struct text *t, struct json_object *v)
 	}
 	if (when)
 		text_join(&line, ", ", "%s", when);
-	if (js_has(subject, "source") && json_object_array_length(t->sources) > 1 && *text_source(t, js_int(subject, "source")))
+	if (js_has(subject, "source") && t->paths > 1 && *text_source(t, js_int(subject, "source")))
 		text_join(&line, " ", "of %s", text_source(t, js_int(subject, "source")));
 	text_item(t, LABEL, BODY, t->dim, "Where", "%s", line);
 }
@@ -95,33 +95,84 @@ static void put_quote(struct text *t, struct json_object *row)
 	fprintf(t->out, "%*s%s| %.*s%s%s\n", BODY, "", t->dim, (int)cut, clean, clean[cut] ? "…" : "", t->off);
 }
 
-static void put_evidence_row(struct text *t, const char *label, const char *style, struct json_object *row, bool quote)
+/* Rows that say the same are told once, with the citations of all. */
+static struct json_object *joined_cites(struct json_object *item, size_t first, size_t *same)
 {
-	_cleanup_free_ char *cites = text_cites(t, js_get(row, "cites"), t->verbose ? SIZE_MAX : CITES_SHOWN);
+	struct json_object *all = json_object_new_array();
+	const char *says = js_str(js_at(item, "rows", first), "says");
+	size_t i, k;
 
-	text_item(t, LABEL, BODY, style, label, "%s", js_str(row, "says"));
+	*same = 0;
+	for (i = first; i < js_len(item, "rows"); i++) {
+		struct json_object *row = js_at(item, "rows", i);
+
+		if (strcmp(js_str(row, "says"), says))
+			continue;
+		++*same;
+		for (k = 0; k < js_len(row, "cites"); k++)
+			json_object_array_add(all, json_object_get(js_at(row, "cites", k)));
+	}
+	return all;
+}
+
+static bool said_before(struct json_object *item, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(js_str(js_at(item, "rows", i), "says"), js_str(js_at(item, "rows", n), "says")))
+			return true;
+	return false;
+}
+
+static void put_evidence_row(struct text *t, const char *label, const char *style, struct json_object *item, size_t i, bool quote)
+{
+	struct json_object *row = js_at(item, "rows", i);
+	_cleanup_json_ struct json_object *all = NULL;
+	_cleanup_free_ char *cites = NULL;
+	size_t same;
+
+	all = joined_cites(item, i, &same);
+	cites = text_cites(t, all, t->verbose ? SIZE_MAX : CITES_SHOWN);
+	if (same > 1)
+		text_item(t, LABEL, BODY, style, label, "%s (%zu times)", js_str(row, "says"), same);
+	else
+		text_item(t, LABEL, BODY, style, label, "%s", js_str(row, "says"));
 	if (cites)
 		text_para(t, BODY, BODY + 2, "[%s]", cites);
 	if (cites && quote)
 		put_quote(t, row);
 }
 
+static void put_item(struct text *t, struct json_object *item, const char *label, const char *style, bool quote)
+{
+	size_t n = js_len(item, "rows"), shown = 0, left = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (said_before(item, i))
+			continue;
+		if (shown >= ROWS_SHOWN && !t->verbose) {
+			left++;
+			continue;
+		}
+		put_evidence_row(t, shown ? "" : label, style, item, i, t->verbose || (quote && !shown));
+		shown++;
+	}
+	if (left)
+		text_para(t, BODY, BODY, "and %zu more such rows (-v shows all)", left);
+}
+
 static void put_evidence(struct text *t, struct json_object *v, const char *role, const char *style, bool quote)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < js_len(v, "evidence"); i++) {
 		struct json_object *e = js_at(v, "evidence", i);
-		size_t n = js_len(e, "rows"), shown = t->verbose ? n : MIN(n, (size_t)ROWS_SHOWN);
 		const char *strength = js_str(e, "strength");
 
-		if (!is_outcome(e, role, "shown"))
-			continue;
-		for (k = 0; k < shown; k++)
-			put_evidence_row(t, k ? "" : *strength ? strength : role, style, js_at(e, "rows", k),
-					 t->verbose || (quote && !k && !strcmp(strength, "decisive")));
-		if (n > shown)
-			text_para(t, BODY, BODY, "and %zu more such rows (-v shows all)", n - shown);
+		if (is_outcome(e, role, "shown"))
+			put_item(t, e, !strcmp(role, "precondition") ? "given" : *strength ? strength : role, style,
+				 quote && !strcmp(strength, "decisive"));
 	}
 }
 
