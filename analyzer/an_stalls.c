@@ -14,14 +14,6 @@
 #define MAX_STRETCHES	4096		/* vCPU threads watched for stalls */
 #define KVM_RUN		0xae80u		/* linux/kvm.h */
 
-struct spiece {
-	struct piece	p;
-	uint64_t	ns[VS_N];	/* folded: time per state */
-	uint64_t	func_ns;
-	uint32_t	func, stack;	/* EVENT_U32_NONE */
-	uint32_t	folded;		/* pieces in it; 0: one */
-};
-
 struct stretch {
 	uint32_t	n;
 	bool		from_halt;	/* it began with the wake-up of a halted vCPU */
@@ -54,10 +46,12 @@ static void fold(struct spiece *a, const struct spiece *b)
 	unsigned int i;
 
 	if (!a->folded) {
+		a->named_ns = spiece_named(a);
 		memset(a->ns, 0, sizeof(a->ns));
 		a->ns[a->p.state] = a->p.end - a->p.start;
 		a->folded = 1;
 	}
+	a->named_ns += b->folded ? b->named_ns : spiece_named(b);
 	if (b->folded)
 		for (i = 0; i < VS_N; i++)
 			a->ns[i] += b->ns[i];
@@ -152,10 +146,8 @@ static void end_stretch(struct stalls *s, uint32_t task, struct stretch *st, boo
 			stall.info.user_reason = st->pieces[i].p.info.user_reason;
 	chain_start(&s->chain, s->h);
 	for (i = 0; i < n; i++) {
-		struct spiece *p = &st->pieces[i];
-
 		s->chain.reserve = n - 1 - i;
-		chain_piece(&s->chain, task, &p->p, p->func, p->func_ns, p->stack, p->folded ? p->ns : NULL, p->folded);
+		chain_piece(&s->chain, task, &st->pieces[i]);
 	}
 	count_stall(s, &stall);
 }

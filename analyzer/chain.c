@@ -169,6 +169,8 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 			l->cpu = p->cpu;
 			if (l->kind == LK_FOLDED) {
 				l->fold.wait = l->end - l->start;
+				l->fold.reason = l->fold.user_reason = EVENT_U32_NONE;
+				l->fold.n = 1;
 				l->named_ns = l->end - l->start;
 			}
 		}
@@ -214,6 +216,61 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 	} else if (t.throttled && t.throttled * 20 > ns) {
 		alternate(c, at, t.enqueued);
 	}
+}
+
+/*
+ * What is named in a folded link: waits behind tasks that are known, sleeps that an interrupt ended, and of other sleeps the time in
+ * which their waker ran or was runnable.
+ */
+#define FOLD_WINDOWS	64
+
+struct fold_scan {
+	struct hist_seg	w[FOLD_WINDOWS];
+	uint32_t	n;
+};
+
+static bool on_window(void *arg, const struct hist_seg *s)
+{
+	struct fold_scan *f = arg;
+
+	if (s->state == HIST_WAIT || s->state == HIST_PREEMPT || (s->state == HIST_BLOCK && s->waker != TASK_NONE))
+		f->w[f->n++] = *s;
+	return f->n < FOLD_WINDOWS;
+}
+
+static bool on_active(void *arg, const struct hist_seg *s)
+{
+	if (s->state == HIST_RUN || s->state == HIST_WAIT || s->state == HIST_PREEMPT)
+		*(uint64_t *)arg += s->end - s->start;
+	return true;
+}
+
+static void name_fold(struct chain *c, struct link *l)
+{
+	struct fold_scan f = { .n = 0 };
+	struct link sum = { .task = l->task };
+	struct tenant_scan t = { .l = &sum };
+	uint64_t named = 0;
+	uint32_t i;
+
+	l->fold.who = TASK_NONE;
+	hist_walk(c->h, l->task, l->start, l->end, &c->budget, on_window, &f);
+	for (i = 0; i < f.n; i++) {
+		const struct hist_seg *s = &f.w[i];
+
+		if (s->state != HIST_BLOCK)
+			hist_walk_cpu(c->h, s->cpu, s->start, s->end, &c->budget, on_tenant, &t);
+		else if (s->waker == 0 || s->wflags & (EVF_HARDIRQ | EVF_SOFTIRQ | EVF_NMI))
+			named += s->end - s->start;
+		else if (s->waker != l->task)
+			hist_walk(c->h, s->waker, s->start, s->end, &c->budget, on_active, &named);
+	}
+	sort_shares(&sum);
+	if (sum.wait.ns[0]) {
+		l->fold.who = sum.wait.who[0];
+		l->fold.who_ns = sum.wait.ns[0];
+	}
+	l->named_ns = MIN(l->named_ns + named + t.covered, l->end - l->start);
 }
 
 static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t from, uint64_t to);
@@ -333,7 +390,9 @@ static void add_tile(struct chain *c, uint16_t parent, const struct tile *t, uin
 		l->fold.block = t->block;
 		l->fold.other = t->other;
 		l->fold.n = t->folded;
-		l->named_ns = t->run + t->wait;
+		l->fold.reason = l->fold.user_reason = EVENT_U32_NONE;
+		l->named_ns = t->run;
+		name_fold(c, l);
 		return;
 	}
 	switch ((enum hist_state)s->state) {
@@ -387,6 +446,7 @@ static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t f
 		if (parent == LINK_ROOT) {
 			l = add(c, LK_FOLDED, parent, from, to, task);
 			l->fold.other = to - from;
+			l->fold.reason = l->fold.user_reason = EVENT_U32_NONE;
 			l->fold.n = g.segs;
 			c->partial = true;
 		} else {
@@ -399,6 +459,7 @@ static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t f
 		l->flags |= end == HIST_CUT ? LF_CUT : LF_EDGE;
 		if (end == HIST_CUT) {
 			l->fold.other = g.oldest - from;
+			l->fold.reason = l->fold.user_reason = EVENT_U32_NONE;
 			c->partial = true;
 		}
 	}
@@ -450,19 +511,32 @@ static void piece_blocked(struct chain *c, uint32_t task, const struct piece *p)
 	add_block(c, LINK_ROOT, &f.s, edge);
 }
 
-void chain_piece(struct chain *c, uint32_t task, const struct piece *p, uint32_t func, uint64_t func_ns, uint32_t stack,
-		 const uint64_t ns[VS_N], uint32_t folded)
+uint64_t spiece_named(const struct spiece *s)
 {
-	uint64_t dur = p->end - p->start;
+	const struct piece *p = &s->p;
+	bool named = p->info.sub || s->func != EVENT_U32_NONE || s->stack != EVENT_U32_NONE ||
+		     (p->state == VS_VMM && p->info.user_reason != EVENT_U32_NONE);
+
+	return named && (p->state == VS_HOST || p->state == VS_VMM) ? p->end - p->start : 0;
+}
+
+void chain_piece(struct chain *c, uint32_t task, const struct spiece *s)
+{
+	const struct piece *p = &s->p;
 	struct link *l;
 
-	if (ns || !room(c, 1)) {
+	if (s->folded) {
 		l = add(c, LK_FOLDED, LINK_ROOT, p->start, p->end, task);
-		l->fold.run = ns ? ns[VS_HOST] + ns[VS_VMM] : 0;
-		l->fold.wait = ns ? ns[VS_WAITING] : 0;
-		l->fold.block = ns ? ns[VS_BLOCKED] : 0;
-		l->fold.other = dur - l->fold.run - l->fold.wait - l->fold.block;
-		l->fold.n = folded;
+		l->fold.run = s->ns[VS_HOST] + s->ns[VS_VMM];
+		l->fold.wait = s->ns[VS_WAITING];
+		l->fold.block = s->ns[VS_BLOCKED];
+		l->fold.other = p->end - p->start - l->fold.run - l->fold.wait - l->fold.block;
+		l->fold.n = s->folded;
+		l->fold.reason = p->info.reason;
+		l->fold.user_reason = p->info.user_reason;
+		l->named_ns = s->named_ns;
+		cite(l, p->start, p->pos, p->end, p->end_pos);
+		name_fold(c, l);
 		return;
 	}
 	switch ((enum vstate)p->state) {
@@ -473,17 +547,15 @@ void chain_piece(struct chain *c, uint32_t task, const struct piece *p, uint32_t
 		l->ctx = hist_ctx(c->h, task);
 		l->flags = p->flags & PF_NO_SCHED ? LF_NO_SCHED : 0;
 		l->host.info = p->info;
-		l->host.func = func;
-		l->host.func_ns = func_ns;
-		l->host.stack = stack;
+		l->host.func = s->func;
+		l->host.func_ns = s->func_ns;
+		l->host.stack = s->stack;
+		l->named_ns = spiece_named(s);
 		cite(l, p->start, p->pos, p->end, p->end_pos);
 		if (p->info.sub && p->info.sub_time >= p->start && p->info.sub_time < p->end) {
 			l->cite_time[1] = p->info.sub_time;
 			l->cite_pos[1] = p->info.sub_pos;
 		}
-		if (p->info.sub || func != EVENT_U32_NONE || stack != EVENT_U32_NONE ||
-		    (p->state == VS_VMM && p->info.user_reason != EVENT_U32_NONE))
-			l->named_ns = dur;
 		break;
 	case VS_WAITING:
 		add_wait(c, LINK_ROOT, task, p->cpu, p->start, p->end, p->flags & PF_PREEMPTED, p->enq_ns, p->pos, p->end_pos);

@@ -64,7 +64,9 @@ struct link {
 		} block;
 		struct {			/* FOLDED */
 			uint64_t	run, wait, block, other;
-			uint32_t	n;
+			uint64_t	who_ns;		/* of wait: behind the task that had most of it */
+			uint32_t	n, who;
+			uint32_t	reason, user_reason;	/* of a vCPU's exit, EVENT_U32_NONE */
 		} fold;
 	};
 };
@@ -78,11 +80,23 @@ struct chain {
 	bool		partial;
 };
 
+/* A vCPU's piece as it goes into a chain. */
+struct spiece {
+	struct piece	p;
+	uint64_t	ns[VS_N];	/* folded: time per state */
+	uint64_t	named_ns;	/* folded: of host and vmm */
+	uint64_t	func_ns;
+	uint32_t	func, stack;	/* EVENT_U32_NONE */
+	uint32_t	folded;		/* pieces in it; 0: one */
+};
+
+/* spiece_named() - time of a host or vmm piece whose cause is named: a function, a sample, or something KVM said it did. */
+uint64_t spiece_named(const struct spiece *s);
+
 /* chain_start() - empty @c. Before each chain_piece() the caller sets c->reserve to the number of pieces that follow it. */
 void chain_start(struct chain *c, struct history *h);
-/* chain_piece() - append the link of depth 0 for a vCPU's piece; @ns: NULL, or time per state of a folded piece. */
-void chain_piece(struct chain *c, uint32_t task, const struct piece *p, uint32_t func, uint64_t func_ns, uint32_t stack,
-		 const uint64_t ns[VS_N], uint32_t folded);
+/* chain_piece() - append the link of depth 0 for a vCPU's piece. */
+void chain_piece(struct chain *c, uint32_t task, const struct spiece *s);
 /* chain_task() - append links of depth 0 for what @task did in [@from, @to), for an operation. */
 void chain_task(struct chain *c, uint32_t task, uint64_t from, uint64_t to);
 /* chain_named() - ns of depth-0 links (of @n links at @l) whose cause is named. */

@@ -270,15 +270,24 @@ static char *what_block(struct engine *e, const struct link *l)
 			 comm_of(e, l->block.waker, comm), where, *wctx ? " " : "", wctx);
 }
 
-static char *what_fold(const struct link *l)
+static char *what_fold(struct engine *e, const struct link *l)
 {
-	double ms = 1e6;
+	const char *reason = NULL;
+	char behind[60] = "", comm[24];
 
 	if (!l->fold.n)
 		return xstrdup("further back than the history kept");
-	return xasprintf("%u short stretches: running %.3f ms, runnable %.3f ms, asleep %.3f ms, other %.3f ms", l->fold.n,
-			 (double)l->fold.run / ms, (double)l->fold.wait / ms, (double)l->fold.block / ms,
-			 (double)l->fold.other / ms);
+	if (l->fold.user_reason < ARRAY_SIZE(user_reasons))
+		reason = user_reasons[l->fold.user_reason];
+	else if (l->fold.reason != EVENT_U32_NONE)
+		reason = stream_reason_name(e->s, l->fold.reason);
+	if (l->fold.who != TASK_NONE && l->fold.who_ns && l->fold.wait)
+		snprintf(behind, sizeof(behind), " (%.0f %% of it behind %s)",
+			 100.0 * (double)MIN(l->fold.who_ns, l->fold.wait) / (double)l->fold.wait,
+			 comm_of(e, l->fold.who, comm));
+	return xasprintf("%u short stretches%s%s: running %.3f ms, runnable %.3f ms%s, asleep %.3f ms, other %.3f ms", l->fold.n,
+			 reason ? " of " : "", reason ? reason : "", (double)l->fold.run / 1e6, (double)l->fold.wait / 1e6,
+			 behind, (double)l->fold.block / 1e6, (double)l->fold.other / 1e6);
 }
 
 char *chain_what(struct engine *e, const struct link *l)
@@ -305,7 +314,7 @@ char *chain_what(struct engine *e, const struct link *l)
 	case LK_BLOCKED:
 		return what_block(e, l);
 	case LK_FOLDED:
-		return what_fold(l);
+		return what_fold(e, l);
 	case LK_RUNNING:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
 		if (l->cpu == EVENT_CPU_NONE)
