@@ -110,12 +110,16 @@ static void count_stall(struct stalls *s, struct stall *st)
 	uint32_t i;
 
 	st->named_ns = chain_named(c->links, c->n);
+	st->throttled_ns = chain_throttled(c->links, c->n);
 	for (i = 0; i < c->n; i++)
 		if (c->links[i].parent == LINK_ROOT && c->links[i].kind != LK_UNKNOWN && c->links[i].kind != LK_LOST)
 			st->known_ns += c->links[i].end - c->links[i].start;
 	st->partial |= c->partial;
 	st->hash = chain_hash(s->e, c->links, c->n,
 			      (uint64_t)st->kind << 56 ^ (uint64_t)st->info.reason << 24 ^ st->info.user_reason ^ st->ctx);
+	/* whether a throttle is one is settled per VM, so a pattern with one is of one thread group */
+	if (st->throttled_ns)
+		st->hash ^= ((uint64_t)(uint32_t)s->e->tasks[st->task].tgid + 1) * 0x9e3779b97f4a7c15ull;
 	stall_histogram_add(&s->hist, st->end - st->start);
 	patterns_add(&s->patterns, st, c);
 }
@@ -304,7 +308,17 @@ static struct error *stalls_flush(struct engine *e, void *state)
 {
 	struct stalls *s = state;
 
+	(void)e;
 	end_open(s);
+	return NULL;
+}
+
+/* The rows are written after those of the analyses that chains lean on (throttle). */
+static struct error *rows_flush(struct engine *e, void *state)
+{
+	struct stalls *s = engine_state(e, "stalls");
+
+	(void)state;
 	return stall_rows_write(e, &s->patterns, &s->hist);
 }
 
@@ -344,3 +358,10 @@ static const struct analysis stalls_analysis = {
 	.destroy	= stalls_destroy,
 };
 REGISTER(analyses, &stalls_analysis);
+
+static const struct analysis stall_rows_analysis = {
+	.name		= "stall-rows",
+	.priority	= 245,
+	.flush		= rows_flush,
+};
+REGISTER(analyses, &stall_rows_analysis);

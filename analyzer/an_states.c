@@ -291,8 +291,9 @@ static void switch_in(struct states *s, struct vthread *v, const struct event *e
 {
 	switch ((enum run)v->run) {
 	case R_WAIT:
-		if (ev->cpu != EVENT_CPU_NONE)
-			v->cpu = ev->cpu;
+		/* it was moved, and when is not known unless migrations are recorded */
+		if (ev->cpu != v->cpu)
+			v->cpu = s->e->seen & KIND(SCHED_MIGRATE) ? ev->cpu : EVENT_CPU_NONE;
 		close_piece(s, v, ev->pos);
 		break;
 	case R_BLOCK:

@@ -212,7 +212,7 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 	l->named_ns = ns - l->wait.unknown;
 	if (t.throttled * 10 >= ns * 9) {
 		l->kind = LK_THROTTLED;
-		l->flags |= LF_INFERRED;
+		l->flags |= LF_INFERRED | (preempted ? LF_PREEMPT : 0);
 	} else if (t.throttled && t.throttled * 20 > ns) {
 		alternate(c, at, t.enqueued);
 	}
@@ -598,6 +598,37 @@ uint64_t chain_named(const struct link *l, uint32_t n)
 		}
 	}
 	return sum;
+}
+
+uint64_t chain_throttled(const struct link *l, uint32_t n)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (l[i].kind == LK_THROTTLED)
+			sum += l[i].named_ns;
+	return sum;
+}
+
+void chain_settle(const struct engine *e, struct link *l, uint32_t n, const uint8_t *throttled)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t vm = l[i].task < e->n_tasks ? e->tasks[l[i].task].vm : VM_NONE;
+		uint8_t how = vm == VM_NONE ? 0 : throttled[vm];
+
+		if (l[i].kind != LK_THROTTLED)
+			continue;
+		if (how == 2) {
+			l[i].flags &= (uint16_t)~LF_INFERRED;
+		} else if (!how) {
+			l[i].kind = l[i].flags & LF_PREEMPT ? LK_PREEMPTED : LK_RUNNABLE;
+			l[i].flags &= (uint16_t)~LF_INFERRED;
+			l[i].named_ns = 0;
+		}
+	}
 }
 
 bool chain_matters(const struct link *l, uint32_t n, uint32_t i)

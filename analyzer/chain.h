@@ -35,6 +35,7 @@ enum link_flag {
 	LF_SOFTIRQ	= 0x40,
 	LF_UNINT	= 0x80,		/* BLOCKED: in state D */
 	LF_NEW		= 0x100,	/* BLOCKED: not created yet; the waker is who created it */
+	LF_PREEMPT	= 0x200,	/* THROTTLED: began by preemption, else by a wake-up */
 };
 
 struct link {
@@ -101,6 +102,13 @@ void chain_piece(struct chain *c, uint32_t task, const struct spiece *s);
 void chain_task(struct chain *c, uint32_t task, uint64_t from, uint64_t to);
 /* chain_named() - ns of depth-0 links (of @n links at @l) whose cause is named. */
 uint64_t chain_named(const struct link *l, uint32_t n);
+/* chain_throttled() - the part of chain_named() that hangs on inferred throttles. */
+uint64_t chain_throttled(const struct link *l, uint32_t n);
+/*
+ * chain_settle() - throttled links of tasks whose VM was never found throttled (@throttled by VM index: 0 no, 1 inferred, 2 seen
+ * by a probe; tasks without a VM: no) become plain waits without a named cause; those of a probed throttle are no longer inferred.
+ */
+void chain_settle(const struct engine *e, struct link *l, uint32_t n, const uint8_t *throttled);
 /* chain_hash() - equal for chains of one shape: kinds and what of the links that matter, without tids and numbers. */
 uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, uint64_t seed);
 

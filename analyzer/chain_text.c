@@ -243,8 +243,10 @@ static char *what_wait(struct engine *e, const struct link *l)
 		snprintf(cpu, sizeof(cpu), " on CPU %u", l->cpu);
 	shares(e, l, who, sizeof(who));
 	if (l->kind == LK_THROTTLED)
-		return xasprintf("runnable, not run while%s idles: its group is throttled (inferred)",
-				 *cpu ? cpu + 3 : " its CPU");
+		return xasprintf("runnable, not run while%s idles: its group is throttled%s", *cpu ? cpu + 3 : " its CPU",
+				 l->flags & LF_INFERRED ? " (inferred)" : "");
+	if (l->wait.idle * 10 >= (l->end - l->start) * 9)
+		return xasprintf("%s%s, which idles and does not run it (slow to wake, or that CPU did not run itself)", how, cpu);
 	return xasprintf("%s%s%s%s", how, cpu, *who ? " behind " : ", behind whom is not known", who);
 }
 

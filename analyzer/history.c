@@ -208,8 +208,12 @@ static void on_switch(struct history *h, const struct event *ev)
 		struct hist_task *t = hist_task(h, next);
 
 		left_unseen(h, next, t);
-		if (t->seen && (t->state == HIST_WAIT || t->state == HIST_PREEMPT) && ev->cpu != EVENT_CPU_NONE)
-			t->cpu = t->cpu == ev->cpu || t->losses == losses_at(h, t->cpu) ? ev->cpu : t->cpu;
+		/* it was moved, and when is not known unless migrations are recorded */
+		if (t->seen && (t->state == HIST_WAIT || t->state == HIST_PREEMPT) && t->cpu != ev->cpu &&
+		    t->losses == losses_at(h, t->cpu)) {
+			t->cpu = h->e->seen & KIND(SCHED_MIGRATE) ? ev->cpu : EVENT_CPU_NONE;
+			t->losses = losses_at(h, t->cpu);
+		}
 		turn(h, next, t, HIST_RUN, ev->cpu, ev->pos, NULL, TASK_NONE);
 	}
 	cpu_takes(h, ev->cpu, next);

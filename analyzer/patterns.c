@@ -124,6 +124,7 @@ void patterns_add(struct patterns *p, const struct stall *s, const struct chain 
 	pat->by_class[class].ns += ns;
 	pat->by_class[class].named_ns += s->named_ns;
 	pat->by_class[class].known_ns += s->known_ns;
+	pat->by_class[class].throttled_ns += s->throttled_ns;
 	worst = !pat->worst || ns > length(pat->worst);
 	longest = p->n_heap < STALL_ROWS || ns > length(p->heap[0]);
 	if (!worst && !longest)

@@ -21,6 +21,7 @@ enum stall_kind {
 struct stall {
 	uint64_t	start, end;
 	uint64_t	named_ns, known_ns;	/* of it: cause named; state known */
+	uint64_t	throttled_ns;		/* of named_ns: inferred throttles, which the end may not confirm */
 	uint64_t	pos, end_pos;		/* events at its begin and end */
 	uint64_t	seq;			/* order in which stalls ended */
 	uint64_t	hash;
@@ -37,7 +38,7 @@ struct stall {
 };
 
 struct stall_count {
-	uint64_t	n, ns, named_ns, known_ns;
+	uint64_t	n, ns, named_ns, known_ns, throttled_ns;
 };
 
 struct pattern {

@@ -18,6 +18,7 @@ struct writer {
 	uint32_t	cited;
 	int64_t		*pattern_rows;	/* by pattern index */
 	int64_t		*worst_rows;
+	uint8_t		*throttled;	/* by VM index: see chain_settle() */
 };
 
 static int64_t cite_of(struct writer *w, uint64_t time, uint64_t pos)
@@ -137,6 +138,47 @@ static void select_stalls(struct writer *w, uint64_t threshold)
 		if (!k || w->list[k - 1] != w->list[i])
 			w->list[k++] = w->list[i];
 	w->n = k;
+}
+
+static struct error *read_throttles(struct writer *w)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+	size_t i;
+
+	TRY(case_query(w->e->db, &st, "SELECT vm_id, min(inferred) FROM throttle WHERE source_id = ? GROUP BY vm_id", "i",
+		       w->e->s->source_id));
+	while (case_step(w->e->db, st, &err))
+		for (i = 0; i < w->e->n_vms; i++)
+			if (w->e->vms[i].row_id == sqlite3_column_int64(st, 0))
+				w->throttled[i] = sqlite3_column_int(st, 1) ? 1 : 2;
+	case_done(st);
+	return err;
+}
+
+static void settle(struct writer *w)
+{
+	struct patterns *p = w->p;
+	size_t i;
+
+	for (i = 0; i < w->n; i++) {
+		struct stall *s = w->list[i];
+
+		if (!s->throttled_ns)
+			continue;
+		chain_settle(w->e, s->links, s->n, w->throttled);
+		s->named_ns = chain_named(s->links, s->n);
+	}
+	for (i = 0; i < p->n; i++) {
+		const struct stall *s = p->p[i].worst;
+		uint32_t vm = s ? w->e->tasks[s->task].vm : VM_NONE;
+		unsigned int k;
+
+		if (vm != VM_NONE && w->throttled[vm])
+			continue;
+		for (k = 0; k < p->n_classes; k++)
+			p->p[i].by_class[k].named_ns -= p->p[i].by_class[k].throttled_ns;
+	}
 }
 
 struct pattern_row {
@@ -268,6 +310,8 @@ static struct error *write_all(struct writer *w, const struct stall_histogram *h
 	size_t i;
 
 	select_stalls(w, threshold);
+	TRY(read_throttles(w));
+	settle(w);
 	TRY(write_patterns(w, class));
 	for (i = 0; i < w->n; i++)
 		TRY(write_stall(w, w->list[i]));
@@ -284,10 +328,12 @@ struct error *stall_rows_write(struct engine *e, struct patterns *p, const struc
 	w.cites = xcalloc(CITE_CACHE, sizeof(*w.cites));
 	w.pattern_rows = xcalloc((size_t)p->n + 1, sizeof(*w.pattern_rows));
 	w.worst_rows = xcalloc((size_t)p->n + 1, sizeof(*w.worst_rows));
+	w.throttled = xcalloc((size_t)e->n_vms + 1, sizeof(*w.throttled));
 	err = write_all(&w, h);
 	free(w.cites);
 	free(w.pattern_rows);
 	free(w.worst_rows);
+	free(w.throttled);
 	free(w.list);
 	return err;
 }
