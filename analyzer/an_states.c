@@ -244,6 +244,8 @@ static struct vthread *watch(struct states *s, uint32_t idx)
 	else if (t->state == SCHED_BLOCKED)
 		v->run = R_BLOCK;
 	v->preempted = t->state == SCHED_PREEMPTED;
+	/* the time before it was known to be a vCPU thread */
+	account(s, v, VS_UNKNOWN, t->first_ns, e->now);
 	return v;
 }
 
@@ -624,8 +626,7 @@ static void settle(struct states *s, struct vthread *v)
 	}
 	for (i = 0; i < VS_N; i++)
 		sum += v->ns[i];
-	/* the time before it was known to be a vCPU thread */
-	v->ns[VS_UNKNOWN] += total - sum;
+	v->ns[VS_UNKNOWN] += total - sum;	/* none, unless the thread's own first event was of a kind that nobody watches */
 }
 
 static struct error *write_slices(struct states *s, const struct vthread *v, int64_t row_id)
