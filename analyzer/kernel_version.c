@@ -76,8 +76,11 @@ static void classify(struct kernel_version *kv, const char *rest)
 	const char *s = rest;
 
 	kv->sub_min = kv->sub_max = kv->v[2];
-	if (*s == '-' && scan_int((s++, &s), &kv->distro_build) == false)
-		kv->distro_build = -1;
+	if (*s == '-') {
+		s++;
+		if (!scan_int(&s, &kv->distro_build))
+			kv->distro_build = -1;
+	}
 	p = strstr(rest, ".el");
 	if (p && isdigit((unsigned char)p[3])) {
 		strcpy(kv->distro, "el");
@@ -114,11 +117,14 @@ static void classify(struct kernel_version *kv, const char *rest)
 		kv->sub_min = kv->sub_max = KERNEL_SUB_UNKNOWN;
 		return;
 	}
-	if (debian_arch(rest) && (kv->distro_build >= 0 || strstr(rest, ".deb"))) {
+	if (debian_arch(rest) && (kv->distro_build >= 0 || strstr(rest, ".deb") || !strncmp(rest, "+deb", 4))) {
 		strcpy(kv->distro, "debian");
 		p = strstr(rest, ".deb");		/* 6.1.0-0.deb11.13-amd64: a backport of ABI 13 */
-		if (p && (p = strchr(p + 4, '.')) && (p++, true))
+		p = p ? strchr(p + 4, '.') : NULL;
+		if (p) {
+			p++;
 			scan_int(&p, &kv->distro_build);
+		}
 		if (kv->v[2] == 0) {
 			kv->sub_min = 0;
 			kv->sub_max = KERNEL_SUB_UNKNOWN;
@@ -131,9 +137,8 @@ static void classify(struct kernel_version *kv, const char *rest)
 		p += 3;
 		scan_int(&p, &kv->rc);
 		kv->distro_build = -1;
-	} else if (*rest && strncmp(rest, "+", 2)) {
-		/* An own build: its number is the best there is, but it may carry anything on top. */
-		kv->distro_build = -1;
+	} else {
+		kv->distro_build = -1;	/* an own build's suffix: it may carry anything on top of its number */
 	}
 }
 
@@ -246,8 +251,10 @@ static int release_of_distro(const struct kernel_version *kv, const char *rel)
 
 		if (want.v[0] != kv->v[0] || want.v[1] != kv->v[1] || want.v[2] != kv->v[2])
 			return -1;
-		if (dash && (dash++, true))
+		if (dash) {
+			dash++;
 			scan_int(&dash, &build);
+		}
 		if (build < 0 || kv->distro_build < 0)
 			return -1;
 		return kv->distro_build >= build;
