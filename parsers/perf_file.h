@@ -25,6 +25,7 @@
 #define PERF_MAX_FACTS		8192
 #define PERF_MAX_FORMATS	60000
 #define PERF_MAX_NODES		1024
+#define PERF_MAX_TIME		((uint64_t)INT64_MAX / 2)	/* 146 years of ns: later times are damage */
 #define PERF_NONE		0xffff		/* a part that a layout lacks */
 
 enum perf_record {
@@ -155,7 +156,7 @@ struct perf_file {
 	size_t		n_now, now_size;
 	bool		comms_sorted;
 	/* sums */
-	uint64_t	lost, lost_samples, unknown_ids, unformatted, short_raw, compressed, bad_samples, kernel_maps;
+	uint64_t	lost, lost_samples, unknown_ids, unformatted, short_raw, compressed, bad_samples, bad_times, kernel_maps;
 	uint64_t	damaged, damaged_at, damaged_bytes;	/* places, the first one, what could not be read */
 	struct render	*render;	/* see render.h; made when first asked for */
 	bool		render_failed;

@@ -127,7 +127,7 @@ bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t siz
 		if (pf->time_at + 8u > size)
 			return false;
 		*time = load64(rec + pf->time_at);
-		return *time && *time != UINT64_MAX;
+		return *time && *time <= PERF_MAX_TIME;
 	}
 	if (!wanted(type))
 		return false;
@@ -145,7 +145,7 @@ bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t siz
 	} else {
 		return false;
 	}
-	return *time && *time != UINT64_MAX;
+	return *time && *time <= PERF_MAX_TIME;
 }
 
 /* A sample that isn't a tracepoint's: where it was, and how it got there. */
@@ -213,6 +213,10 @@ static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64
 		bind_attr(pf, a);
 	if (unlikely(a->ev == EVENT_TYPE_NONE || a->fixed > size)) {
 		pf->bad_samples++;
+		return;
+	}
+	if (unlikely(!time && a->time != PERF_NONE && load64(rec + a->time))) {
+		pf->bad_times++;	/* perf_record_time() refused it */
 		return;
 	}
 	if (likely(a->tid != PERF_NONE)) {
@@ -423,8 +427,8 @@ void perf_sums(struct perf_file *pf)
 	struct parse_ctx *ctx = pf->ctx;
 
 	if (pf->damaged > 1)
-		parse_remark(ctx, true, "damaged at byte %" PRIu64 " and %" PRIu64 " more places: %" PRIu64
-			     " bytes could not be read", pf->damaged_at, pf->damaged - 1, pf->damaged_bytes);
+		parse_remark(ctx, true, "damaged in %" PRIu64 " places, first at byte %" PRIu64 ": %" PRIu64
+			     " bytes could not be read", pf->damaged, pf->damaged_at, pf->damaged_bytes);
 	else if (pf->damaged && pf->damaged_at + pf->damaged_bytes == pf->size)
 		parse_remark(ctx, true, "cut inside a record at byte %" PRIu64 ": the last %" PRIu64 " bytes could not be read",
 			     pf->damaged_at, pf->damaged_bytes);
@@ -432,15 +436,17 @@ void perf_sums(struct perf_file *pf)
 		parse_remark(ctx, true, "damaged at byte %" PRIu64 ": %" PRIu64 " bytes could not be read", pf->damaged_at,
 			     pf->damaged_bytes);
 	if (pf->compressed)
-		parse_remark(ctx, true, "%" PRIu64 " zstd-compressed records (perf record -z) are not read yet", pf->compressed);
+		parse_remark(ctx, true, "zstd-compressed records (perf record -z) are not read yet: %" PRIu64, pf->compressed);
 	if (pf->unknown_ids)
-		parse_remark(ctx, true, "%" PRIu64 " samples of events that the header doesn't list", pf->unknown_ids);
+		parse_remark(ctx, true, "samples of events that the header doesn't list: %" PRIu64, pf->unknown_ids);
 	if (pf->bad_samples)
-		parse_remark(ctx, true, "%" PRIu64 " samples too short for their event's layout", pf->bad_samples);
+		parse_remark(ctx, true, "samples too short for their event's layout: %" PRIu64, pf->bad_samples);
+	if (pf->bad_times)
+		parse_remark(ctx, true, "samples left out for impossible times: %" PRIu64, pf->bad_times);
 	if (pf->short_raw)
-		parse_remark(ctx, true, "%" PRIu64 " tracepoint records shorter than their format says", pf->short_raw);
+		parse_remark(ctx, true, "tracepoint records shorter than their format says: %" PRIu64, pf->short_raw);
 	if (pf->unformatted)
-		parse_remark(ctx, true, "%" PRIu64 " tracepoint samples without their format: counted as tracepoint:ID, with "
+		parse_remark(ctx, true, "tracepoint samples without their format (%" PRIu64 ") are counted as tracepoint:ID, with "
 			     "time, CPU and task only", pf->unformatted);
 }
 
