@@ -8,7 +8,8 @@
  * with or without a key:
  *
  *	vmexit	kvm_exit (keyed by reason) opens; kvm_entry closes
- *	mmio	kvm_exit opens without key, kvm_mmio of a write opens keyed; kvm_mmio of a read (keyed) and kvm_entry close
+ *	mmio	kvm_exit opens without key, kvm_mmio of a write opens keyed;
+ *		kvm_mmio of a read (keyed) and kvm_entry close
  *	ioport	kvm_pio (keyed) opens; kvm_entry closes
  *	msr	kvm_msr (keyed) opens; kvm_entry closes
  *
@@ -27,7 +28,8 @@
 #define MAX_CITED	2000	/* keys other than exit reasons */
 
 enum table { VMEXIT, MMIO, IOPORT, MSR, N_TABLES };
-enum mmio_type { MMIO_READ = 1, MMIO_WRITE = 2 };	/* KVM_TRACE_MMIO_*, include/trace/events/kvm.h */
+/* KVM_TRACE_MMIO_*, include/trace/events/kvm.h */
+enum mmio_type { MMIO_READ = 1, MMIO_WRITE = 2 };
 
 static const char *const table_names[N_TABLES] = { "vmexit", "mmio", "ioport", "msr" };
 
@@ -353,8 +355,8 @@ static void exits_destroy(void *state)
 static const struct analysis an_exits = {
 	.name		= "exits",
 	.priority	= 210,
-	.kinds		= KIND(KVM_ENTRY) | KIND(KVM_EXIT) | KIND(KVM_MMIO) | KIND(KVM_PIO) | KIND(KVM_MSR) |
-			  KIND(TASK_EXIT) | KIND(TASK_FORK),
+	.kinds		= KIND(KVM_ENTRY) | KIND(KVM_EXIT) | KIND(KVM_MMIO) | KIND(KVM_PIO) |
+			  KIND(KVM_MSR) | KIND(TASK_EXIT) | KIND(TASK_FORK),
 	.begin		= exits_begin,
 	.event		= exits_event,
 	.flush		= exits_flush,

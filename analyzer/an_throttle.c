@@ -24,7 +24,7 @@
 #define MIN_PERIODS	3
 #define SAME_INSTANT	NSEC_PER_MSEC	/* returns of several CPUs this close are one refill */
 #define MIN_SHARE	0.6		/* of the refills that lie at the phase */
-#define MAX_CHANCE	1e-3		/* accepted probability of a random scatter looking like that */
+#define MAX_CHANCE	1e-3		/* that a random scatter looks like that */
 
 struct kept {
 	uint64_t	time, pos, arg;
@@ -257,8 +257,8 @@ static void add_task(char **list, const struct engine *e, uint32_t task)
 }
 
 /*
- * A CPU's part of a group is throttled while one of its tasks runs there. VM_NONE unless the tasks that
- * were throttled so belong to one VM only.
+ * A CPU's part of a group is throttled while one of its tasks runs there. VM_NONE unless the
+ * tasks that were throttled so belong to one VM only.
  */
 static uint32_t vm_of_marks(struct engine *e, const struct mark *m, size_t n, char **tasks)
 {

@@ -17,7 +17,7 @@
  */
 #include "an_waits.h"
 
-#define MAX_OPEN	32			/* waits with a full account at one time on one CPU */
+#define MAX_OPEN	32			/* waits with a full account on one CPU */
 #define MAX_SHARES	12			/* tasks told apart in one wait */
 #define KEEP_ALL	200			/* longest waits of the recording */
 #define KEEP_TASK	8			/* and of each thread */
@@ -27,10 +27,10 @@
 #define MAX_SE		1024			/* entities at MIN_SHARES at one time */
 #define BUCKETS		48			/* of the histogram, powers of two */
 #define REFILL_IDLE	NSEC_PER_MSEC
-#define PLACING		(100 * NSEC_PER_USEC)	/* a migration this soon after a wake-up belongs to it */
-#define MIN_SHARES	2			/* kernel/sched/sched.h; scaled weights of task groups */
+#define PLACING		(100 * NSEC_PER_USEC)	/* a migration this soon belongs to the wake-up */
+#define MIN_SHARES	2			/* kernel/sched/sched.h */
 #define JUMP_MIN	(100 * NSEC_PER_MSEC)	/* of vruntime, to flag the wait that follows */
-#define JUMP_NEAR	(20 * NSEC_PER_MSEC)	/* the wait begins at most this long after the reweight */
+#define JUMP_NEAR	(20 * NSEC_PER_MSEC)	/* from the reweight to the wait, at most */
 
 enum began { BEGAN_PREEMPTED, BEGAN_WOKEN };
 
@@ -512,7 +512,7 @@ static void waits_reweight(struct engine *e, struct waits *w, const struct event
 		;
 	if (ev->a[1] > MIN_SHARES && ev->a[2] && ev->a[2] <= MIN_SHARES) {
 		if (i == MAX_SE)
-			i = 0;		/* more groups at once than this looks at: forget the oldest */
+			i = 0;	/* more groups at once than this looks at: forget one */
 		else if (i == w->n_low)
 			w->n_low++;
 		w->low[i] = (struct low_se){ ev->a[0], e->now, ev->pos, ev->a[3], ev->a[2] };
@@ -771,8 +771,8 @@ static void waits_destroy(void *state)
 static const struct analysis an_waits = {
 	.name		= "waits",
 	.priority	= 220,
-	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW) |
-			  KIND(SCHED_MIGRATE) | KIND(PROBE_REWEIGHT),
+	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
+			  KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(PROBE_REWEIGHT),
 	.begin		= waits_begin,
 	.event		= waits_event,
 	.lost		= waits_lost,

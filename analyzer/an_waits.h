@@ -18,14 +18,14 @@
 struct wait_return {
 	uint64_t	time;		/* switch-in */
 	uint64_t	pos;
-	uint64_t	idle_ns;	/* of that CPU, just before, while the thread was runnable */
+	uint64_t	idle_ns;	/* of that CPU just before, the thread runnable */
 };
 
 struct wait_returns {
 	uint32_t	task;		/* index */
 	uint64_t	n;		/* all */
 	uint64_t	first_ns, last_ns;
-	uint64_t	idle_ns;	/* all idle time of the thread's CPU while it was runnable there */
+	uint64_t	idle_ns;	/* of its CPU while it was runnable there, all */
 	uint64_t	wait_ns;	/* all time it was runnable */
 	const struct wait_return *kept;	/* the first of them, ascending */
 	size_t		n_kept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_analyses.c - event sequences that no kernel would write, through a stream into the engine and
- * all analyses; then the accounts of the rows must still add up.
+ * fuzz_analyses.c - event sequences that no kernel would write, through a stream into the engine
+ * and all analyses; then the accounts of the rows must still add up.
  *
  * Ten bytes an event: kind, CPU and flags, tid, three small arguments, a signed time step.
  */
