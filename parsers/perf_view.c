@@ -170,7 +170,8 @@ static void render(void *priv, const struct event *const *evs, size_t n, char **
 		index[k++] = i;
 	}
 	if (!render_batch(pf->render, batch, k, out)) {
-		parse_remark(pf->ctx, false, "the renderer of print formats died (damaged or hostile formats): fields are shown plainly");
+		parse_remark(pf->ctx, true,
+			     "the renderer of print formats died (damaged or hostile formats): fields are shown plainly");
 		pf->render_failed = true;
 	}
 	for (i = 0; i < k; i++)

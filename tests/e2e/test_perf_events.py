@@ -164,11 +164,27 @@ def check_mangled():
     report(not bad, "cut and mangled copies end with status 0 or 1", bad[:3])
 
 
+def check_renderer():
+    """A print format that kills libtraceevent (a division by zero) costs the rendering, not the events."""
+    with lzma.open(f"{TOP}/D-quota-l2-20ms/perf-kvm-sched.data.xz") as f:
+        data = f.read()
+    deadly = data.replace(b'", REC->vcpu_id, ', b'", (9 % 0)     , ')
+    with tempfile.TemporaryDirectory() as d:
+        path = f"{d}/perf.data"
+        with open(path, "wb") as f:
+            f.write(deadly)
+        status, out, err = run("events", path)
+        lines = [line for line in out.splitlines() if "kvm:kvm_entry" in line]
+        report(deadly != data and status == 0 and len(lines) == 327 and all(" vcpu_id=" in line for line in lines) and
+               "fields are shown plainly" in err, "a print format that kills the renderer", f"{status} {len(lines)} {lines[:1]} {err}")
+
+
 for name in sorted(glob.glob(f"{TOP}/*/oracle/*.events.txt.xz")):
     check_events(name)
 check_damaged()
 check_losses()
 check_facts()
+check_renderer()
 check_mangled()
 print(f"1..{count}")
 sys.exit(failed > 0)
