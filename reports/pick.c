@@ -45,8 +45,8 @@ static struct error *pick_at(struct report_ctx *ctx, const struct time_spec *at,
 
 	/* wall: the clock's offset is what to add to the source's time to get wall time */
 	TRY(case_query(ctx->db, &st,
-		       "SELECT s.id, s.first_ns, s.last_ns, s.clock = 'wall', (SELECT c.offset_ns FROM clock c WHERE c.source_id = s.id AND "
-		       "c.relation LIKE '%wall%' AND c.offset_ns IS NOT NULL LIMIT 1) FROM source s "
+		       "SELECT s.id, s.first_ns, s.last_ns, s.clock = 'wall', coalesce(s.clock_offset_ns, (SELECT c.offset_ns FROM clock c "
+		       "WHERE c.source_id = s.id AND c.relation LIKE '%wall%' AND c.offset_ns IS NOT NULL LIMIT 1)) FROM source s "
 		       "WHERE s.first_ns IS NOT NULL AND s.last_ns > s.first_ns ORDER BY s.id", ""));
 	while (!err && case_step(ctx->db, st, &err)) {
 		int64_t first = sqlite3_column_int64(st, 1), last = sqlite3_column_int64(st, 2), t = at->ns;
