@@ -290,6 +290,97 @@ static void test_operation(void **state)
 	drive_free(&d);
 }
 
+/* Task 100 + @k sleeps five times in [@from, @to), each time until 100 + @k + 1 wakes it, which does likewise meanwhile. */
+static void nest(struct drive *d, int k, int levels, uint64_t from, uint64_t to)
+{
+	uint64_t w = (to - from) / 5;
+	int i;
+
+	for (i = 0; k < levels && i < 5; i++) {
+		uint64_t a = from + (uint64_t)i * w + w / 20, b = from + (uint64_t)(i + 1) * w - w / 20;
+
+		drive_switch(d, a, (uint16_t)(k + 1), 100 + k, D, 0, "swapper");
+		nest(d, k + 1, levels, a + w / 50, b - w / 50);
+		drive_wake(d, EV_SCHED_WAKING, b, (uint16_t)(k + 2), 101 + k, 100 + k, "task", (uint32_t)k + 1);
+		drive_switch(d, b, (uint16_t)(k + 1), 0, R, 100 + k, "task");
+	}
+}
+
+/* Five to the power of five sleeps under one: the chain stays within its bounds, and still tiles. */
+static void test_chain_is_bounded(void **state)
+{
+	struct drive d;
+	int k;
+
+	(void)state;
+	open_two(&d);
+	for (k = 0; k < 7; k++)
+		drive_switch(&d, 2 * MS, (uint16_t)(k + 1), 0, R, 100 + k, "task");
+	drive_exit(&d, 10 * MS, 0, VCPU, 0, "npf");
+	drive_switch(&d, 10 * MS, 0, VCPU, D, 0, IDLE);
+	nest(&d, 0, 5, 11 * MS, 3000 * MS);
+	drive_wake(&d, EV_SCHED_WAKING, 3001 * MS, 1, 100, VCPU, V0, 0);
+	drive_switch(&d, 3001 * MS, 0, 0, R, VCPU, V0);
+	drive_entry(&d, 3001 * MS, 0, VCPU, 0);
+	drive_close(&d);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall"), 1);
+	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link") <= 192);
+	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link") > 100);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 0"), 2991 * MS);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM (SELECT p.start_ns ps, p.duration_ns pd, min(c.start_ns) cs,"
+				   " sum(c.duration_ns) cd FROM chain_link p JOIN chain_link c ON c.parent_id = p.id"
+				   " GROUP BY p.id) WHERE ps <> cs OR pd <> cd"), 0);
+	drive_free(&d);
+}
+
+/* A stall that outgrows the history pool: the far part is folded, and the stall is partial. */
+static void test_pool_overflow(void **state)
+{
+	struct drive d;
+	uint64_t t = 11 * MS;
+	int i;
+
+	(void)state;
+	open_two(&d);
+	drive_exit(&d, 10 * MS, 0, VCPU, 0, "npf");
+	drive_switch(&d, 10 * MS, 0, VCPU, D, 0, IDLE);
+	for (i = 0; i < 180000; i++, t += 20000) {
+		drive_switch(&d, t, 1, HOLDER, R, OTHER, "other");
+		drive_switch(&d, t + 10000, 1, OTHER, R, HOLDER, "holder");
+	}
+	drive_wake(&d, EV_SCHED_WAKING, 4000 * MS, 1, HOLDER, VCPU, V0, 0);
+	drive_switch(&d, 4000 * MS, 0, 0, R, VCPU, V0);
+	drive_entry(&d, 4000 * MS, 0, VCPU, 0);
+	drive_close(&d);
+	assert_int_equal(drive_int(&d, "SELECT duration_ns = 3990000000 AND partial = 1 FROM stall"), 1);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM chain_link WHERE depth = 1 AND kind = 'folded' AND start_ns = 10000000"), 1);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 1"), 3990 * MS);
+	drive_free(&d);
+}
+
+/* Forty short sleeps in one stall: the short ones fold, and the fold says how the time went. */
+static void test_short_links_fold(void **state)
+{
+	struct drive d;
+	uint64_t t;
+
+	(void)state;
+	open_two(&d);
+	drive_exit(&d, 10 * MS, 0, VCPU, 0, "io");
+	for (t = 10; t < 50; t++) {
+		drive_switch(&d, t * MS, 0, VCPU, D, 0, IDLE);
+		flagged_wake(&d, t * MS + MS / 2, 1, HOLDER, VCPU, V0, EVF_HARDIRQ);
+		drive_switch(&d, t * MS + MS / 2, 0, 0, R, VCPU, V0);
+	}
+	drive_entry(&d, 50 * MS, 0, VCPU, 0);
+	drive_close(&d);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link"), 40 * MS);
+	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link WHERE kind = 'folded' AND what LIKE '% short stretches of io:%'") > 0);
+	/* the sleeps are named (an interrupt ended them), the handling of an exit of which nothing is told is not */
+	assert_int_equal(drive_int(&d, "SELECT named_ns FROM stall"), 20 * MS);
+	drive_free(&d);
+}
+
 static void test_episode(void **state)
 {
 	struct drive d;
@@ -391,6 +482,9 @@ int main(void)
 		cmocka_unit_test(test_throttle),
 		cmocka_unit_test(test_idle_once_is_no_throttle),
 		cmocka_unit_test(test_operation),
+		cmocka_unit_test(test_chain_is_bounded),
+		cmocka_unit_test(test_pool_overflow),
+		cmocka_unit_test(test_short_links_fold),
 		cmocka_unit_test(test_episode),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_threshold_option),
