@@ -40,7 +40,7 @@ static enum cov_scope scope_of(const struct perf_file *pf)
 
 static enum cov_complete complete_of(const struct perf_file *pf, const struct perf_attr *a)
 {
-	if (a->type != PT_TRACEPOINT || a->flags & PA_FREQ || a->period > 1)
+	if (a->flags & PA_FREQ || a->period > 1)
 		return COV_SAMPLED;
 	if (has_arg(pf, "--filter") || has_arg(pf, "--exclude-perf"))
 		return COV_FILTERED;
