@@ -60,6 +60,22 @@ static const char *clock_name(const struct perf_file *pf)
 	return pf->has_time ? "sched" : "unknown";
 }
 
+/* Whose recording it is: who was asked for kvm's events is a host, unless the bundle says otherwise. */
+static const char *side_of(const struct perf_file *pf)
+{
+	const char *side = pf->ctx->side;
+	size_t i;
+
+	for (i = 0; i < pf->n_attrs && (!side || !strcmp(side, "unknown")); i++) {
+		const struct perf_attr *a = &pf->attrs[i];
+		const struct tp_format *f = a->type == PT_TRACEPOINT ? perf_format(pf, a->config) : NULL;
+
+		if (f && !strcmp(f->system, "kvm"))
+			return "host";
+	}
+	return side;
+}
+
 static void describe(const struct perf_file *pf, struct source_desc *d)
 {
 	d->member_id = pf->ctx->m->id;
@@ -72,7 +88,7 @@ static void describe(const struct perf_file *pf, struct source_desc *d)
 	d->cpus = pf->cpus_online;
 	d->clock = clock_name(pf);
 	d->time_resolution_ns = 1;
-	d->side = pf->ctx->side;
+	d->side = side_of(pf);
 	if (pf->has_clock_data) {
 		d->has_clock_offset = true;
 		d->clock_offset_ns = (int64_t)(pf->clock_wall_ns - pf->clock_mono_ns);

@@ -351,7 +351,7 @@ struct error *perf_write_facts(struct perf_file *pf)
 	size_t i;
 
 	for (i = 0; i < pf->n_facts; i++)
-		TRY(case_fact(pf->ctx->db, pf->s->source_id, pf->ctx->side, pf->facts[i].key, pf->facts[i].value,
+		TRY(case_fact(pf->ctx->db, pf->s->source_id, pf->s->desc.side, pf->facts[i].key, pf->facts[i].value,
 			      pf->ctx->snapshot, 0));
 	return NULL;
 }

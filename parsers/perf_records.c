@@ -294,16 +294,20 @@ void perf_deliver(struct perf_file *pf, uint64_t pos, uint64_t time)
 	}
 }
 
-/* PERF_RECORD_MMAP of the kernel and its modules (pid -1): pid, tid, addr, len, pgoff, name. */
+/* PERF_RECORD_MMAP of the kernel and of kvm's modules (pid -1): pid, tid, addr, len, pgoff, name. */
 static void kernel_map(struct perf_file *pf, const uint8_t *rec, size_t size)
 {
 	char key[300], value[64];
 	const char *name;
+	size_t len;
 
 	if (size < 48 || load32(rec + 8) != UINT32_MAX || pf->kernel_maps >= MAX_KERNEL_MAPS)
 		return;
 	name = (const char *)rec + 40;
-	snprintf(key, sizeof(key), "kernel.map.%.*s", (int)strnlen(name, MIN(size - 40, (size_t)250)), name);
+	len = strnlen(name, MIN(size - 40, (size_t)250));
+	if (*name != '[' && !memmem(name, len, "/kvm", 4))
+		return;
+	snprintf(key, sizeof(key), "kernel.map.%.*s", (int)len, name);
 	snprintf(value, sizeof(value), "0x%" PRIx64 "+0x%" PRIx64, load64(rec + 16), load64(rec + 24));
 	perf_add_fact(pf, key, value);
 	pf->kernel_maps++;

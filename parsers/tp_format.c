@@ -99,7 +99,7 @@ static void set_shape(struct tp_field *fl, const char *type, size_t tlen, bool a
 	uint8_t elem = type_size(type, tlen);
 
 	fl->relative = has_word(type, tlen, "__rel_loc");
-	fl->pointer = memchr(type, '*', tlen) != NULL;
+	fl->hex = memchr(type, '*', tlen) != NULL;
 	fl->elem = 1;
 	if (dynamic && fl->size == 4) {
 		fl->shape = text ? TP_DYN_STRING : TP_DYN_INTEGERS;

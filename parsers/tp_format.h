@@ -33,7 +33,8 @@ struct tp_field {
 	uint32_t	offset, size;
 	uint8_t		shape;		/* enum tp_shape */
 	uint8_t		elem;		/* bytes of an element (1 for strings) */
-	bool		is_signed, common, relative, pointer;
+	bool		is_signed, common, relative;
+	bool		hex;		/* a pointer, or printed as hexadecimal by the print format */
 };
 
 struct tp_symbol {

@@ -259,12 +259,77 @@ static void read_table(struct tp_format *f, struct cursor *c, bool flags)
 	f->tables[f->n_tables++] = t;
 }
 
+#define MAX_CONVERSIONS	64
+
+/* Which conversions of a format string are hexadecimal or pointers; their number. */
+static size_t conversions(const char *s, size_t len, bool hex[MAX_CONVERSIONS])
+{
+	const char *end = s + len;
+	size_t n = 0;
+
+	while (s < end && n < MAX_CONVERSIONS) {
+		if (*s++ != '%')
+			continue;
+		while (s < end && strchr("-+ #0123456789.hlLqjzt", *s))
+			s++;
+		if (s >= end)
+			break;
+		if (*s == '*')	/* takes an argument of its own: from here on they would not match */
+			return n;
+		if (*s != '%')
+			hex[n++] = *s == 'x' || *s == 'X' || *s == 'p';
+		s++;
+	}
+	return n;
+}
+
+/* Fields that the print format shows as hexadecimal: those that alone are the argument of such a conversion. */
+static void mark_hex(struct tp_format *f, const char *s, size_t len)
+{
+	struct cursor c = { s, s + len, 0 };
+	bool hex[MAX_CONVERSIONS];
+	const char *text;
+	size_t n, i, j;
+
+	if (!string(&c, &text, &n))
+		return;
+	n = conversions(text, n, hex);
+	if (!take(&c, ','))
+		return;
+	for (i = 0; i < n && c.s < c.end; i++) {
+		const char *start;
+		char *field;
+		bool more;
+
+		skip_blank(&c);
+		start = c.s;
+		more = first_argument(&c, &field);
+		/* "REC->name" and nothing else before the comma or the end */
+		for (j = 0; field && hex[i] && j < f->n_fields; j++) {
+			size_t flen = strlen(field);
+
+			if (strcmp(f->fields[j].name, field) || strncmp(start, "REC->", 5))
+				continue;
+			start += 5 + flen;
+			while (start < c.s && (*start == ' ' || *start == '\n'))
+				start++;
+			if (start >= c.s || *start == ',')
+				f->fields[j].hex = true;
+			break;
+		}
+		free(field);
+		if (!more)
+			break;
+	}
+}
+
 void tp_print_tables(struct tp_format *f, const char *s, size_t len)
 {
 	struct cursor c = { s, s + len, 0 };
 	const char *text;
 	size_t n;
 
+	mark_hex(f, s, len);
 	while (c.s < c.end && f->n_tables < TP_MAX_TABLES) {
 		static const struct { const char *call; bool flags; } calls[] = {
 			{ "__print_symbolic(", false }, { "__print_flags(", true },
@@ -310,7 +375,7 @@ void tp_emit(const struct tp_format *f, const uint8_t *raw, size_t size,
 			if (!tp_value(fl, raw, size, 0, &v.u))
 				continue;
 			v.i = (int64_t)v.u;
-			v.type = fl->is_signed ? FIELD_INT : fl->pointer ? FIELD_HEX : FIELD_UINT;
+			v.type = fl->is_signed ? FIELD_INT : fl->hex ? FIELD_HEX : FIELD_UINT;
 		} else if (fl->shape == TP_STRING || fl->shape == TP_DYN_STRING) {
 			v.s = (const char *)p;
 			v.len = len;
@@ -333,11 +398,19 @@ static void put_text(FILE *out, const char *s, size_t len)
 		fputc((unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' : s[i], out);
 }
 
-static void put_flags(FILE *out, const struct tp_table *t, uint64_t value)
+/* @state: a task's, which is "R" without bits and "R+" with the one after the highest listed (see make_states()). */
+static void put_flags(FILE *out, const struct tp_table *t, uint64_t value, bool state)
 {
 	const char *sep = "";
+	uint64_t top = 0;
 	size_t i;
 
+	for (i = 0; i < t->n && state; i++)
+		top = MAX(top, t->sym[i].value);
+	if (state && (!value || value == top << 1)) {
+		fputs(value ? "R+" : "R", out);
+		return;
+	}
 	for (i = 0; i < t->n; i++) {
 		uint64_t bits = t->sym[i].value;
 
@@ -371,12 +444,12 @@ static void put_integer(FILE *out, const struct tp_format *f, const struct tp_fi
 
 	if (name)
 		fputs(name, out);
-	else if (flags && v && !tp_table_of(f, fl->name, false, 0))
-		put_flags(out, flags, v);
+	else if (flags && !tp_table_of(f, fl->name, false, 0) && (v || !strcmp(fl->name, "prev_state")))
+		put_flags(out, flags, v, !strcmp(fl->name, "prev_state"));
+	else if (fl->hex || (!fl->is_signed && fl->elem == 8 && v > UINT32_MAX))
+		fprintf(out, "0x%" PRIx64, v);
 	else if (fl->is_signed)
 		fprintf(out, "%" PRId64, (int64_t)v);
-	else if (fl->pointer || (fl->elem == 8 && v > UINT32_MAX))
-		fprintf(out, "0x%" PRIx64, v);
 	else
 		fprintf(out, "%" PRIu64, v);
 }

@@ -287,6 +287,37 @@ static void test_symbols(void **state)
 	tp_format_free(f);
 }
 
+static void test_text(void **state)
+{
+	struct tp_format *f = make("sched", "sched_switch",
+		"\tfield:u64 root;\toffset:8;\tsize:8;\tsigned:0;\n\tfield:u64 n;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:long prev_state;\toffset:24;\tsize:8;\tsigned:1;\n\tfield:u32 half;\toffset:32;\tsize:4;\tsigned:0;\n\n",
+		"print fmt: \"100%% %-5s root 0x%llx n %llu half %x\", REC->n ? \"a, b\" : \"c\", REC->root, REC->n, REC->half / 2, "
+		"__print_flags(REC->prev_state, \"|\", { 1, \"S\" }, { 2, \"D\" }, { 0x80, \"I\" })\n");
+	static const struct { uint64_t state; const char *text; } cases[] = {
+		{ 0, "root=0x5c01000 n=77 prev_state=R half=17" }, { 3, "root=0x5c01000 n=77 prev_state=S|D half=17" },
+		{ 0x100, "root=0x5c01000 n=77 prev_state=R+ half=17" },
+	};
+	uint8_t raw[40] = { 0 };
+	size_t i, len;
+
+	(void)state;
+	put64(raw + 8, 0x5c01000);
+	put64(raw + 16, 77);
+	put32(raw + 32, 17);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text;
+		FILE *out = open_memstream(&text, &len);
+
+		put64(raw + 24, cases[i].state);
+		tp_text(f, raw, sizeof(raw), out);
+		fclose(out);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+	tp_format_free(f);
+}
+
 static void test_dynamic(void **state)
 {
 	struct tp_format *f = make("x", "y",
@@ -350,7 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_switch), cmocka_unit_test(test_states), cmocka_unit_test(test_exit_reasons),
 		cmocka_unit_test(test_arm_trap), cmocka_unit_test(test_probes), cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_dynamic), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_dynamic), cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
