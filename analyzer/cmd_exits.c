@@ -19,13 +19,12 @@ static const struct command exits_command = {
 	.name = "exits",
 	.usage = "[--event vmexit|mmio|ioport|msr] [--by all|vm|vcpu] INPUT...",
 	.summary = "exits per reason, as perf kvm stat report",
-	.help =
-	"Every exit from a guest is timed from kvm_exit to the next kvm_entry of the same vCPU, as perf does; so the time of\n"
-	"hlt is the guest's idle time, and no latency. Rows are sorted by number of exits.\n"
-	"\n"
-	"  kvmortem exits perf.data\n"
-	"  kvmortem exits --event mmio --by vcpu trace.dat\n"
-	"  kvmortem exits -f json perf.data | jq '.rows[] | select(.max_ns > 1000000)'",
+	.help = "Every exit from a guest is timed from kvm_exit to the next kvm_entry of the same vCPU, as perf does; so the time of\n"
+		"hlt is the guest's idle time, and no latency. Rows are sorted by number of exits.\n"
+		"\n"
+		"  kvmortem exits perf.data\n"
+		"  kvmortem exits --event mmio --by vcpu trace.dat\n"
+		"  kvmortem exits -f json perf.data | jq '.rows[] | select(.max_ns > 1000000)'",
 	.run = exits_run,
 };
 REGISTER(commands, &exits_command);

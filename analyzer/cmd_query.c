@@ -4,7 +4,10 @@
 #include "reports/query.h"
 #include "view.h"
 
-/* A mistake in the SQL is told before the inputs are read, which may take long: any case file has the same tables. */
+/*
+ * A mistake in the SQL is told before the inputs are read, which may take long: any case file has
+ * the same tables.
+ */
 static struct error *check_sql(const char *sql)
 {
 	struct case_db *empty;
@@ -55,16 +58,15 @@ static const struct command query_command = {
 	.name = "query",
 	.usage = "INPUT... SQL",
 	.summary = "SQL over the case file",
-	.help =
-	"Analyses the inputs and runs one SELECT statement over the case file that comes out. The input may also be\n"
-	"a case file saved before with `kvmortem INPUT -f sqlite -o FILE`; that is quick.\n"
-	"doc/case-file.md explains all tables; `SELECT name FROM sqlite_schema` lists them.\n"
-	"\n"
-	"The case file is only read: statements other than SELECT are refused. -f json prints exact values.\n"
-	"\n"
-	"  kvmortem query case.tar.xz 'SELECT comm, halted_ns, waiting_ns FROM vcpu'\n"
-	"  kvmortem query case.sqlite \"SELECT kind, COUNT(*), MAX(duration_ns) FROM stall GROUP BY kind\"\n"
-	"  kvmortem query -f json trace.dat 'SELECT * FROM runq_delay ORDER BY max_delay_ns DESC LIMIT 5'",
+	.help = "Analyses the inputs and runs one SELECT statement over the case file that comes out. The input may also be\n"
+		"a case file saved before with `kvmortem INPUT -f sqlite -o FILE`; that is quick.\n"
+		"doc/case-file.md explains all tables; `SELECT name FROM sqlite_schema` lists them.\n"
+		"\n"
+		"The case file is only read: statements other than SELECT are refused. -f json prints exact values.\n"
+		"\n"
+		"  kvmortem query case.tar.xz 'SELECT comm, halted_ns, waiting_ns FROM vcpu'\n"
+		"  kvmortem query case.sqlite \"SELECT kind, COUNT(*), MAX(duration_ns) FROM stall GROUP BY kind\"\n"
+		"  kvmortem query -f json trace.dat 'SELECT * FROM runq_delay ORDER BY max_delay_ns DESC LIMIT 5'",
 	.run = query_run,
 };
 REGISTER(commands, &query_command);

@@ -11,7 +11,10 @@ int view_run(const struct options *opt, const char *view, struct error **err);
 /* status_of() - the exit status that an error of @code means (design §7). */
 int status_of(enum error_code code);
 
-/* one_of() - is @value (NULL is) one of the words of @list (NULL-terminated)? Else ERR_USAGE that names them. */
+/*
+ * one_of() - is @value (NULL is) one of the words of @list (NULL-terminated)? Else ERR_USAGE that
+ * names them.
+ */
 struct error *one_of(const char *option, const char *value, const char *const *list);
 
 #endif

@@ -54,15 +54,16 @@ static void rel_stddev(sqlite3_context *ctx, int argc __unused, sqlite3_value **
 	double n = sqlite3_value_double(argv[0]), mean = sqlite3_value_double(argv[1]);
 	double m2 = sqlite3_value_double(argv[2]), pct = 0;
 
-	if (sqlite3_value_type(argv[1]) == SQLITE_NULL || sqlite3_value_type(argv[2]) == SQLITE_NULL)
+	if (sqlite3_value_type(argv[1]) == SQLITE_NULL ||
+	    sqlite3_value_type(argv[2]) == SQLITE_NULL)
 		return;
 	if (n >= 2 && mean > 0 && m2 > 0)
 		pct = 100.0 * sqrt(m2 / (n - 1) / n) / mean;
 	sqlite3_result_double(ctx, pct);
 }
 
-static struct error *add_ids(struct case_db *db, int64_t **ids, size_t *n, size_t *cap, const char *sql, const char *text,
-			     int64_t vm_given)
+static struct error *add_ids(struct case_db *db, int64_t **ids, size_t *n, size_t *cap,
+			     const char *sql, const char *text, int64_t vm_given)
 {
 	struct error *err = NULL;
 	sqlite3_stmt *st;
@@ -77,7 +78,8 @@ static struct error *add_ids(struct case_db *db, int64_t **ids, size_t *n, size_
 }
 
 /* "--vm X: ..." with what there is instead; at most eight are named */
-static struct error *none_such(struct case_db *db, const char *option, const char *text, const char *sql)
+static struct error *none_such(struct case_db *db, const char *option, const char *text,
+			       const char *sql)
 {
 	_cleanup_free_ char *list = NULL;
 	struct error *err = NULL;
@@ -90,7 +92,8 @@ static struct error *none_such(struct case_db *db, const char *option, const cha
 
 		if (++n > 8)
 			continue;
-		longer = xasprintf("%s%s%s", list ? list : "", list ? ", " : "", (const char *)sqlite3_column_text(st, 0));
+		longer = xasprintf("%s%s%s", list ? list : "", list ? ", " : "",
+				   (const char *)sqlite3_column_text(st, 0));
 		free(list);
 		list = longer;
 	}
@@ -99,36 +102,45 @@ static struct error *none_such(struct case_db *db, const char *option, const cha
 		return err;
 	if (!n)
 		return error_new(ERR_USAGE, "%s %s: nothing in the input shows a VM", option, text);
-	return error_new(ERR_USAGE, "%s %s: no such one here; there are %s%s", option, text, list, n > 8 ? " ..." : "");
+	return error_new(ERR_USAGE, "%s %s: no such one here; there are %s%s", option, text, list,
+			 n > 8 ? " ..." : "");
 }
 
 static struct error *fill(struct case_db *db, struct filter *f, const struct options *opt)
 {
 	if (opt->vm) {
 		f->vm = true;
-		TRY(add_ids(db, &f->vms, &f->n_vms, &f->cap_vms,
-			    "SELECT id FROM vm WHERE CAST(id AS TEXT) = ?1 OR CAST(tgid AS TEXT) = ?1 OR name = ?1 "
-			    "ORDER BY id, ?2", opt->vm, 0));
+		TRY(add_ids(
+			db, &f->vms, &f->n_vms, &f->cap_vms,
+			"SELECT id FROM vm WHERE CAST(id AS TEXT) = ?1 OR CAST(tgid AS TEXT) = ?1 OR name = ?1 "
+			"ORDER BY id, ?2",
+			opt->vm, 0));
 		if (!f->n_vms)
-			return none_such(db, "--vm", opt->vm,
-					 "SELECT id || ' (' || coalesce(name, 'unnamed') || coalesce(', tgid ' || tgid, '') || ')' "
-					 "FROM vm ORDER BY id");
+			return none_such(
+				db, "--vm", opt->vm,
+				"SELECT id || ' (' || coalesce(name, 'unnamed') || coalesce(', tgid ' || tgid, '') || ')' "
+				"FROM vm ORDER BY id");
 	}
 	if (opt->vcpu) {
 		f->vcpu = true;
-		TRY(add_ids(db, &f->vcpus, &f->n_vcpus, &f->cap_vcpus,
-			    "SELECT id FROM vcpu WHERE (CAST(vcpu AS TEXT) = ?1 OR CAST(tid AS TEXT) = ?1) AND "
-			    "(?2 = 0 OR picked_vm(vm_id)) ORDER BY id", opt->vcpu, opt->vm ? 1 : 0));
+		TRY(add_ids(
+			db, &f->vcpus, &f->n_vcpus, &f->cap_vcpus,
+			"SELECT id FROM vcpu WHERE (CAST(vcpu AS TEXT) = ?1 OR CAST(tid AS TEXT) = ?1) AND "
+			"(?2 = 0 OR picked_vm(vm_id)) ORDER BY id",
+			opt->vcpu, opt->vm ? 1 : 0));
 		if (!f->n_vcpus)
-			return none_such(db, "--vcpu", opt->vcpu,
-					 "SELECT coalesce(vcpu, '?') || ' (tid ' || coalesce(tid, '?') || ', VM ' || vm_id || ')' "
-					 "FROM vcpu WHERE picked_vm(vm_id) ORDER BY vm_id, vcpu, id");
+			return none_such(
+				db, "--vcpu", opt->vcpu,
+				"SELECT coalesce(vcpu, '?') || ' (tid ' || coalesce(tid, '?') || ', VM ' || vm_id || ')' "
+				"FROM vcpu WHERE picked_vm(vm_id) ORDER BY vm_id, vcpu, id");
 		/* what belongs to a VM as a whole is shown for the VMs of these vCPUs */
 		if (!opt->vm) {
 			f->vm = true;
-			TRY(add_ids(db, &f->vms, &f->n_vms, &f->cap_vms,
-				    "SELECT DISTINCT vm_id FROM vcpu WHERE CAST(vcpu AS TEXT) = ?1 OR CAST(tid AS TEXT) = ?1 "
-				    "ORDER BY vm_id, ?2", opt->vcpu, 0));
+			TRY(add_ids(
+				db, &f->vms, &f->n_vms, &f->cap_vms,
+				"SELECT DISTINCT vm_id FROM vcpu WHERE CAST(vcpu AS TEXT) = ?1 OR CAST(tid AS TEXT) = ?1 "
+				"ORDER BY vm_id, ?2",
+				opt->vcpu, 0));
 		}
 	}
 	return NULL;
@@ -139,11 +151,16 @@ struct error *filter_install(struct case_db *db, const struct options *opt)
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 	struct filter *f = xcalloc(1, sizeof(*f));
 
-	/* picked_vm() frees the filter, as the last of the functions on one connection to be replaced or dropped */
-	if (sqlite3_create_function_v2(db->db, "picked", 2, flags, f, picked, NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_create_function_v2(db->db, "rel_stddev", 3, flags | SQLITE_DETERMINISTIC, NULL, rel_stddev, NULL, NULL,
-				       NULL) != SQLITE_OK ||
-	    sqlite3_create_function_v2(db->db, "picked_vm", 1, flags, f, picked_vm, NULL, NULL, filter_free) != SQLITE_OK)
+	/*
+	 * picked_vm() frees the filter, as the last of the functions on one connection to be
+	 * replaced or dropped
+	 */
+	if (sqlite3_create_function_v2(db->db, "picked", 2, flags, f, picked, NULL, NULL, NULL) !=
+		    SQLITE_OK ||
+	    sqlite3_create_function_v2(db->db, "rel_stddev", 3, flags | SQLITE_DETERMINISTIC, NULL,
+				       rel_stddev, NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_create_function_v2(db->db, "picked_vm", 1, flags, f, picked_vm, NULL, NULL,
+				       filter_free) != SQLITE_OK)
 		return error_new(ERR_INTERNAL, "case file: %s", sqlite3_errmsg(db->db));
 	return fill(db, f, opt);
 }

@@ -24,14 +24,22 @@ static char *three_digits(char buf[HUMAN_MAX], double v, const struct unit *unit
 	if (!i)
 		snprintf(buf, HUMAN_MAX, "%.0f %s", v, units[i].name);
 	else
-		snprintf(buf, HUMAN_MAX, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[i].name);
+		snprintf(buf, HUMAN_MAX, "%.*f %s",
+			 v < 9.995   ? 2
+			 : v < 99.95 ? 1
+				     : 0,
+			 v, units[i].name);
 	return buf;
 }
 
 char *human_ns(char buf[HUMAN_MAX], int64_t ns)
 {
-	static const struct unit small[] = { { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
-	static const struct unit large[] = { { 1e9, "s" }, { 60e9, "min" }, { 3600e9, "h" }, { 86400e9, "d" } };
+	static const struct unit small[] = {
+		{ 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" }
+	};
+	static const struct unit large[] = {
+		{ 1e9, "s" }, { 60e9, "min" }, { 3600e9, "h" }, { 86400e9, "d" }
+	};
 	char *p = buf;
 	double v = (double)ns;
 
@@ -54,7 +62,8 @@ char *human_time(char buf[HUMAN_MAX], int64_t ns)
 	size_t n;
 
 	if (ns < WALL_CLOCK_NS) {
-		snprintf(buf, HUMAN_MAX, "%s%" PRId64 ".%06" PRId64 " s", ns < 0 ? "-" : "", us < 0 ? -(us / 1000000) : us / 1000000,
+		snprintf(buf, HUMAN_MAX, "%s%" PRId64 ".%06" PRId64 " s", ns < 0 ? "-" : "",
+			 us < 0 ? -(us / 1000000) : us / 1000000,
 			 us < 0 ? -(us % 1000000) : us % 1000000);
 		return buf;
 	}
@@ -91,7 +100,9 @@ char *human_count(char buf[HUMAN_MAX], int64_t n)
 
 char *human_bytes(char buf[HUMAN_MAX], int64_t n)
 {
-	static const struct unit units[] = { { 1, "B" }, { 1e3, "kB" }, { 1e6, "MB" }, { 1e9, "GB" }, { 1e12, "TB" } };
+	static const struct unit units[] = {
+		{ 1, "B" }, { 1e3, "kB" }, { 1e6, "MB" }, { 1e9, "GB" }, { 1e12, "TB" }
+	};
 
 	return three_digits(buf, n < 0 ? 0 : (double)n, units, ARRAY_SIZE(units));
 }

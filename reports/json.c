@@ -2,9 +2,10 @@
 /*
  * json.c - the JSON report (design §9, doc/json.md).
  *
- * Objects are made by the model one at a time and printed at once, one a line, so that memory does not grow with the case.
- * What is printed is valid UTF-8 and pure of characters a terminal would act on: invalid bytes become U+FFFD, and
- * hidden characters (also those that JSON allows raw) are written as \uNNNN.
+ * Objects are made by the model one at a time and printed at once, one a line, so that memory does
+ * not grow with the case. What is printed is valid UTF-8 and pure of characters a terminal would
+ * act on: invalid bytes become U+FFFD, and hidden characters (also those that JSON allows raw) are
+ * written as \uNNNN.
  */
 #include "escape.h"
 #include "model.h"
@@ -26,7 +27,10 @@ static void put_hidden(FILE *out, uint32_t cp)
 	}
 }
 
-/* json-c has escaped what JSON asks for; in its output all other special characters stand inside strings. */
+/*
+ * json-c has escaped what JSON asks for; in its output all other special characters stand inside
+ * strings.
+ */
 static void put_clean(FILE *out, const char *s, size_t len)
 {
 	const char *from = s;
@@ -56,7 +60,8 @@ static void put_clean(FILE *out, const char *s, size_t len)
 static void put_object(FILE *out, struct json_object *o)
 {
 	size_t len;
-	const char *s = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	const char *s = json_object_to_json_string_length(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 
 	put_clean(out, s, len);
 }
@@ -71,7 +76,8 @@ static struct error *put_row(void *arg, struct json_object *row)
 	return NULL;
 }
 
-static struct error *put_section(struct report_ctx *ctx, enum model_section section, const char *arg1, const char *arg2)
+static struct error *put_section(struct report_ctx *ctx, enum model_section section,
+				 const char *arg1, const char *arg2)
 {
 	struct list l = { .ctx = ctx };
 
@@ -98,9 +104,10 @@ static struct error *put_totals(struct report_ctx *ctx)
 static struct error *json_analyze(struct report_ctx *ctx)
 {
 	static const enum model_section parts[] = {
-		MODEL_MEMBERS, MODEL_SOURCES, MODEL_COVERAGE, MODEL_VERDICTS, MODEL_VMS, MODEL_STALLS, MODEL_PATTERNS, MODEL_LOSSES,
-		MODEL_EPISODES, MODEL_RUNQ_WAITS, MODEL_THROTTLES, MODEL_ROOTS, MODEL_RETRY_LOOPS, MODEL_PING_GAPS, MODEL_LOG_LINES,
-		MODEL_FACTS,
+		MODEL_MEMBERS,	   MODEL_SOURCES,    MODEL_COVERAGE,  MODEL_VERDICTS,
+		MODEL_VMS,	   MODEL_STALLS,     MODEL_PATTERNS,  MODEL_LOSSES,
+		MODEL_EPISODES,	   MODEL_RUNQ_WAITS, MODEL_THROTTLES, MODEL_ROOTS,
+		MODEL_RETRY_LOOPS, MODEL_PING_GAPS,  MODEL_LOG_LINES, MODEL_FACTS,
 	};
 	size_t i;
 
@@ -122,7 +129,8 @@ static struct error *json_exits(struct report_ctx *ctx)
 {
 	const char *by = ctx->opt->exits_by ? ctx->opt->exits_by : "all";
 
-	return put_section(ctx, MODEL_EXITS, ctx->opt->exits_event ? ctx->opt->exits_event : "vmexit", by);
+	return put_section(ctx, MODEL_EXITS,
+			   ctx->opt->exits_event ? ctx->opt->exits_event : "vmexit", by);
 }
 
 static struct error *json_latency(struct report_ctx *ctx)
@@ -174,8 +182,10 @@ static struct error *json_query(struct report_ctx *ctx)
 		struct json_object *row = json_object_new_object();
 
 		for (i = 0; i < sqlite3_column_count(st); i++)
-			json_object_object_add(row, json_object_get_string(json_object_array_get_idx(names, (size_t)i)),
-					       query_value(st, i));
+			json_object_object_add(
+				row,
+				json_object_get_string(json_object_array_get_idx(names, (size_t)i)),
+				query_value(st, i));
 		put_row(&l, row);
 		json_object_put(row);
 	}
@@ -187,8 +197,9 @@ static const struct {
 	const char	*view;
 	struct error	*(*render)(struct report_ctx *ctx);
 } views[] = {
-	{ "analyze", json_analyze }, { "info", json_info }, { "exits", json_exits }, { "latency", json_latency },
-	{ "stalls", json_stalls }, { "chain", json_chain }, { "query", json_query },
+	{ "analyze", json_analyze }, { "info", json_info },	{ "exits", json_exits },
+	{ "latency", json_latency }, { "stalls", json_stalls }, { "chain", json_chain },
+	{ "query", json_query },
 };
 
 static struct error *json_render(struct report_ctx *ctx)

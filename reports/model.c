@@ -160,9 +160,11 @@ static struct error *put_column(struct case_db *db, struct json_object *o, sqlit
 	return NULL;
 }
 
-static struct error *row_object(struct case_db *db, const struct model_part *part, sqlite3_stmt *st, struct json_object **ret);
+static struct error *row_object(struct case_db *db, const struct model_part *part, sqlite3_stmt *st,
+				struct json_object **ret);
 
-static struct error *children(struct case_db *db, const struct model_part *child, int64_t id, struct json_object **ret)
+static struct error *children(struct case_db *db, const struct model_part *child, int64_t id,
+			      struct json_object **ret)
 {
 	struct json_object *array = json_object_new_array();
 	struct error *err = NULL;
@@ -181,7 +183,8 @@ static struct error *children(struct case_db *db, const struct model_part *child
 }
 
 /* *@ret is an object also on error; the caller puts it */
-static struct error *row_object(struct case_db *db, const struct model_part *part, sqlite3_stmt *st, struct json_object **ret)
+static struct error *row_object(struct case_db *db, const struct model_part *part, sqlite3_stmt *st,
+				struct json_object **ret)
 {
 	struct json_object *o = json_object_new_object();
 	const struct model_part *child;
@@ -205,7 +208,8 @@ const char *model_key(enum model_section section)
 	return model_sections[section].key;
 }
 
-struct error *model_each(struct report_ctx *ctx, enum model_section section, const char *arg1, const char *arg2, model_fn fn, void *arg)
+struct error *model_each(struct report_ctx *ctx, enum model_section section, const char *arg1,
+			 const char *arg2, model_fn fn, void *arg)
 {
 	const struct model_part *part = &model_sections[section];
 	struct error *err = NULL;
@@ -230,8 +234,8 @@ static struct error *collect(void *arg, struct json_object *row)
 	return NULL;
 }
 
-struct error *model_array(struct report_ctx *ctx, enum model_section section, const char *arg1, const char *arg2,
-			  struct json_object **ret)
+struct error *model_array(struct report_ctx *ctx, enum model_section section, const char *arg1,
+			  const char *arg2, struct json_object **ret)
 {
 	struct json_object *array = json_object_new_array();
 	struct error *err = model_each(ctx, section, arg1, arg2, collect, array);

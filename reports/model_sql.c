@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* model_sql.c - what each section of the model is in SQL; see model.c for the meaning of column names. */
+/* model_sql.c - what each section of the model is in SQL; model.c says what column names mean. */
 #include "model_sql.h"
 
 #include "model.h"
@@ -125,7 +125,7 @@ const struct model_part model_sections[MODEL_N] = {
 	[MODEL_PING_GAPS] = { "ping_gaps",
 		"SELECT source_id AS source, kind AS kind, start_ns AS start_ns, end_ns AS end_ns, duration_ns AS duration_ns, replies AS replies, "
 		"lost AS lost, max_rtt_ns AS max_rtt_ns, cites AS \"cites:cites\" FROM ping_gap ORDER BY start_ns, id", NULL },
-	/* perf kvm stat report: by number of samples. The mean and the deviation are merged over vCPUs. */
+	/* perf kvm stat report: by samples. Mean and deviation are merged over vCPUs. */
 	[MODEL_EXITS] = { "rows",
 		"WITH e AS (SELECT event, reason, count, total_ns, min_ns, max_ns, mean, m2, cite_id, "
 		"  CASE WHEN ?2 IN ('vm', 'vcpu') THEN vm_id END AS vm, CASE WHEN ?2 = 'vcpu' THEN vcpu_id END AS vcpu, "

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model_sql.h - the SQL behind model.c: one statement a section, children nested. Private to the model. */
+/*
+ * model_sql.h - the SQL behind model.c: one statement a section, children nested. Private to the
+ * model.
+ */
 #ifndef KM_MODEL_SQL_H
 #define KM_MODEL_SQL_H
 
@@ -14,10 +17,13 @@ struct model_part {
 
 extern const struct model_part model_sections[];
 
-/* ?1: cite ids as JSON ("[3,4]" or "3"); gives member, line, offset, time_ns, text in the order of the ids */
-#define MODEL_SQL_CITES \
-	"SELECT m.path, c.line, CASE WHEN c.line IS NULL THEN c.offset END, c.time_ns, c.text " \
-	"FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END) AS j " \
+/*
+ * ?1: cite ids as JSON ("[3,4]" or "3"); gives member, line, offset, time_ns, text in the order of
+ * the ids
+ */
+#define MODEL_SQL_CITES                                                                            \
+	"SELECT m.path, c.line, CASE WHEN c.line IS NULL THEN c.offset END, c.time_ns, c.text "    \
+	"FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END) AS j "                     \
 	"JOIN cite c ON c.id = CAST(j.value AS INTEGER) LEFT JOIN member m ON m.id = c.member_id ORDER BY j.id"
 
 /* model_value() - a column of the row at hand by SQLite's own type. */

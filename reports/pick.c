@@ -2,8 +2,9 @@
 /*
  * pick.c - which stalls `chain --stall N` and `chain --at TIME` mean.
  *
- * TIME is seconds on a source's own clock (12345.678), since its first event (+1.5), or a date (2024-01-04T10:33:10+01:00) for
- * sources with a wall clock or a known offset to it. It is looked up in every recording.
+ * TIME is seconds on a source's own clock (12345.678), since its first event (+1.5), or a date
+ * (2024-01-04T10:33:10+01:00) for sources with a wall clock or a known offset to it. It is looked
+ * up in every recording.
  */
 #include "model.h"
 #include "options.h"
@@ -15,16 +16,19 @@ static struct error *add_row(void *arg, struct json_object *row)
 }
 
 /* Stalls that cover @t of @source; where there is none, what the vCPUs did then. */
-static struct error *at_source(struct report_ctx *ctx, int64_t source, int64_t t, struct json_object *stalls,
-			       struct json_object *slices)
+static struct error *at_source(struct report_ctx *ctx, int64_t source, int64_t t,
+			       struct json_object *stalls, struct json_object *slices)
 {
 	size_t before = json_object_array_length(stalls);
 	char time_arg[24], id_arg[24];
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 
-	TRY(case_query(ctx->db, &st, "SELECT id FROM stall s WHERE source_id = ? AND start_ns <= ?2 AND start_ns + duration_ns > ?2 AND "
-		       "picked(vm_id, vcpu_id) ORDER BY duration_ns DESC, id", "ii", source, t));
+	TRY(case_query(
+		ctx->db, &st,
+		"SELECT id FROM stall s WHERE source_id = ? AND start_ns <= ?2 AND start_ns + duration_ns > ?2 AND "
+		"picked(vm_id, vcpu_id) ORDER BY duration_ns DESC, id",
+		"ii", source, t));
 	while (!err && case_step(ctx->db, st, &err)) {
 		snprintf(id_arg, sizeof(id_arg), "%lld", (long long)sqlite3_column_int64(st, 0));
 		err = model_each(ctx, MODEL_STALL, id_arg, NULL, add_row, stalls);
@@ -37,19 +41,23 @@ static struct error *at_source(struct report_ctx *ctx, int64_t source, int64_t t
 	return model_each(ctx, MODEL_SLICES_AT, time_arg, id_arg, add_row, slices);
 }
 
-static struct error *pick_at(struct report_ctx *ctx, const struct time_spec *at, struct json_object *stalls, struct json_object *slices)
+static struct error *pick_at(struct report_ctx *ctx, const struct time_spec *at,
+			     struct json_object *stalls, struct json_object *slices)
 {
 	struct error *err = NULL;
 	bool inside = false;
 	sqlite3_stmt *st;
 
 	/* wall: the clock's offset is what to add to the source's time to get wall time */
-	TRY(case_query(ctx->db, &st,
-		       "SELECT s.id, s.first_ns, s.last_ns, s.clock = 'wall', coalesce(s.clock_offset_ns, (SELECT c.offset_ns FROM clock c "
-		       "WHERE c.source_id = s.id AND c.relation LIKE '%wall%' AND c.offset_ns IS NOT NULL LIMIT 1)) FROM source s "
-		       "WHERE s.first_ns IS NOT NULL AND s.last_ns > s.first_ns ORDER BY s.id", ""));
+	TRY(case_query(
+		ctx->db, &st,
+		"SELECT s.id, s.first_ns, s.last_ns, s.clock = 'wall', coalesce(s.clock_offset_ns, (SELECT c.offset_ns FROM clock c "
+		"WHERE c.source_id = s.id AND c.relation LIKE '%wall%' AND c.offset_ns IS NOT NULL LIMIT 1)) FROM source s "
+		"WHERE s.first_ns IS NOT NULL AND s.last_ns > s.first_ns ORDER BY s.id",
+		""));
 	while (!err && case_step(ctx->db, st, &err)) {
-		int64_t first = sqlite3_column_int64(st, 1), last = sqlite3_column_int64(st, 2), t = at->ns;
+		int64_t first = sqlite3_column_int64(st, 1), last = sqlite3_column_int64(st, 2),
+			t = at->ns;
 
 		if (at->kind == TIME_SPEC_RELATIVE && __builtin_add_overflow(first, at->ns, &t))
 			continue;
@@ -65,11 +73,15 @@ static struct error *pick_at(struct report_ctx *ctx, const struct time_spec *at,
 	}
 	case_done(st);
 	if (!err && !inside)
-		return error_new(ERR_USAGE, "--at %s: no recording of the input covers that time; `info` shows their spans", ctx->opt->chain_at);
+		return error_new(
+			ERR_USAGE,
+			"--at %s: no recording of the input covers that time; `info` shows their spans",
+			ctx->opt->chain_at);
 	return err;
 }
 
-struct error *model_pick_stalls(struct report_ctx *ctx, struct json_object **stalls, struct json_object **slices)
+struct error *model_pick_stalls(struct report_ctx *ctx, struct json_object **stalls,
+				struct json_object **slices)
 {
 	_cleanup_json_ struct json_object *found = json_object_new_array();
 	_cleanup_json_ struct json_object *states = json_object_new_array();
@@ -86,7 +98,10 @@ struct error *model_pick_stalls(struct report_ctx *ctx, struct json_object **sta
 		snprintf(id, sizeof(id), "%ld", ctx->opt->chain_stall);
 		TRY(model_each(ctx, MODEL_STALL, id, NULL, add_row, found));
 		if (!json_object_array_length(found))
-			return error_new(ERR_USAGE, "--stall %s: no such stall; `stalls` lists them with their numbers", id);
+			return error_new(
+				ERR_USAGE,
+				"--stall %s: no such stall; `stalls` lists them with their numbers",
+				id);
 	} else {
 		TRY(model_each(ctx, MODEL_STALLS, "1", NULL, add_row, found));
 	}

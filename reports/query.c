@@ -9,10 +9,11 @@
 
 #define BLOB_MAX	4096	/* bytes of a blob that are shown */
 
-static int authorize(void *arg __unused, int action, const char *a, const char *b, const char *db __unused,
-		     const char *trigger __unused)
+static int authorize(void *arg __unused, int action, const char *a, const char *b,
+		     const char *db __unused, const char *trigger __unused)
 {
-	static const char *const pragmas[] = { "table_info", "table_xinfo", "table_list", "index_list", "user_version" };
+	static const char *const pragmas[] = { "table_info", "table_xinfo", "table_list",
+					       "index_list", "user_version" };
 	size_t i;
 
 	switch (action) {
@@ -54,7 +55,9 @@ struct error *query_prepare(struct case_db *db, sqlite3_stmt **ret, const char *
 	sqlite3_progress_handler(db->db, 100000, interrupted, NULL);
 	if (sqlite3_prepare_v2(db->db, sql, -1, ret, &tail) != SQLITE_OK)
 		return error_new(ERR_USAGE, "query: %s%s", sqlite3_errmsg(db->db),
-				 sqlite3_errcode(db->db) == SQLITE_AUTH ? " (a case file is only read: SELECT)" : "");
+				 sqlite3_errcode(db->db) == SQLITE_AUTH
+					 ? " (a case file is only read: SELECT)"
+					 : "");
 	if (!*ret)
 		return error_new(ERR_USAGE, "query: no SQL; give one SELECT statement");
 	if (only_blanks(tail) && sqlite3_stmt_readonly(*ret))

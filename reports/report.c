@@ -2,9 +2,9 @@
 /*
  * report.c - report_write(): which format, where to, and the report whole or not at all.
  *
- * A file named with -o is written under a temporary name beside it and renamed when it is complete, so that a full disk or
- * an interruption never leaves half a report under the wanted name. Writing goes through a stream that keeps the
- * first errno: stdio alone forgets why a write failed.
+ * A file named with -o is written under a temporary name beside it and renamed when it is complete,
+ * so that a full disk or an interruption never leaves half a report under the wanted name. Writing
+ * goes through a stream that keeps the first errno: stdio alone forgets why a write failed.
  */
 #include "command.h"
 
@@ -85,7 +85,8 @@ static struct error *unknown_format(const char *what, const char *name)
 		free(list);
 		list = longer;
 	}
-	return error_new(ERR_USAGE, "%s '%s': known are %ssqlite (analyze) and ndjson (events)", what, name, list);
+	return error_new(ERR_USAGE, "%s '%s': known are %ssqlite (analyze) and ndjson (events)",
+			 what, name, list);
 }
 
 static const struct report *find_report(const char *format, const char *ending)
@@ -116,11 +117,13 @@ static struct error *choose(const struct report **ret, const struct options *opt
 		*ret = find_report(NULL, dot);
 		for (i = 0; !*ret && i < ARRAY_SIZE(not_text); i++)
 			if (!strcasecmp(dot, not_text[i]))
-				return unknown_format("this command does not write the format of", opt->output);
+				return unknown_format("this command does not write the format of",
+						      opt->output);
 	}
 	if (!*ret)
 		*ret = find_report("text", NULL);
-	return *ret ? NULL : error_new(ERR_INTERNAL, "this kvmortem was built without the text report");
+	return *ret ? NULL
+		    : error_new(ERR_INTERNAL, "this kvmortem was built without the text report");
 }
 
 static int terminal_width(int fd)
@@ -149,11 +152,16 @@ static bool want_color(const struct options *opt, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb");
 }
 
-static struct error *render_to(const struct report *r, struct case_db *db, const struct options *opt, const char *view,
-			       void *view_arg, int fd, const char *name)
+static struct error *render_to(const struct report *r, struct case_db *db,
+			       const struct options *opt, const char *view, void *view_arg, int fd,
+			       const char *name)
 {
 	struct report_ctx ctx = {
-		.db = db, .opt = opt, .color = want_color(opt, fd), .width = terminal_width(fd), .view = view,
+		.db = db,
+		.opt = opt,
+		.color = want_color(opt, fd),
+		.width = terminal_width(fd),
+		.view = view,
 		.view_arg = view_arg,
 	};
 	struct error *err, *closed;
@@ -184,8 +192,8 @@ static void set_mode(int fd, const struct stat *old)
 	fchmod(fd, 0666 & ~mask);
 }
 
-static struct error *render_file(const struct report *r, struct case_db *db, const struct options *opt, const char *view,
-				 void *view_arg)
+static struct error *render_file(const struct report *r, struct case_db *db,
+				 const struct options *opt, const char *view, void *view_arg)
 {
 	_cleanup_free_ char *real = realpath(opt->output, NULL);
 	_cleanup_free_ char *temp = NULL;
@@ -221,7 +229,8 @@ static struct error *render_file(const struct report *r, struct case_db *db, con
 	return err;
 }
 
-struct error *report_write(struct case_db *db, const struct options *opt, const char *view, void *view_arg)
+struct error *report_write(struct case_db *db, const struct options *opt, const char *view,
+			   void *view_arg)
 {
 	const struct report *r;
 

@@ -97,7 +97,8 @@ static bool narrow(struct table *t, size_t width)
 	for (; over > width; over--) {
 		widest = t->n_columns;
 		for (c = 0; c < t->n_columns; c++)
-			if (t->shown[c] && (t->columns[c].flags & TABLE_CUT) && t->widths[c] > TABLE_CUT_MIN &&
+			if (t->shown[c] && (t->columns[c].flags & TABLE_CUT) &&
+			    t->widths[c] > TABLE_CUT_MIN &&
 			    (widest == t->n_columns || t->widths[c] > t->widths[widest]))
 				widest = c;
 		if (widest == t->n_columns)
@@ -112,12 +113,16 @@ static void fit(struct table *t, size_t width)
 	size_t c;
 
 	measure(t);
-	/* Wide text columns take part with at most half of the line before optional columns must go. */
+	/*
+	 * Wide text columns take part with at most half of the line before optional columns must
+	 * go.
+	 */
 	for (c = t->n_columns; c > 0 && total_width(t) > width; c--) {
 		size_t spare = 0, i;
 
 		for (i = 0; i < t->n_columns; i++)
-			if (t->shown[i] && (t->columns[i].flags & TABLE_CUT) && t->widths[i] > 2 * TABLE_CUT_MIN)
+			if (t->shown[i] && (t->columns[i].flags & TABLE_CUT) &&
+			    t->widths[i] > 2 * TABLE_CUT_MIN)
 				spare += t->widths[i] - 2 * TABLE_CUT_MIN;
 		if (total_width(t) - spare <= width)
 			break;

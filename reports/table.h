@@ -2,8 +2,9 @@
 /*
  * table.h - aligned columns by display width.
  *
- * Cells are escaped for terminals as they are added. A table that is wider than the line first narrows the columns that may
- * be cut (their text then ends in "…"), then leaves out optional columns, last one first.
+ * Cells are escaped for terminals as they are added. A table that is wider than the line first
+ * narrows the columns that may be cut (their text then ends in "…"), then leaves out optional
+ * columns, last one first.
  */
 #ifndef KM_TABLE_H
 #define KM_TABLE_H
@@ -34,8 +35,12 @@ void table_free(struct table *t);
 void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...) __printf_like(2, 3);
 size_t table_rows(const struct table *t);
-/* table_print() - print with @indent columns before each line, within @width columns; the head line between @on and @off. */
-void table_print(struct table *t, FILE *out, int indent, int width, const char *on, const char *off);
+/*
+ * table_print() - print with @indent columns before each line, within @width columns; the head line
+ * between @on and @off.
+ */
+void table_print(struct table *t, FILE *out, int indent, int width, const char *on,
+		 const char *off);
 
 static inline void cleanup_table(struct table **t)
 {

@@ -7,12 +7,14 @@
 #include "escape.h"
 
 #define PROSE_MAX	110
-#define PROSE_BYTES	1500	/* a paragraph made from a case's strings is cut here unless -v is given */
+#define PROSE_BYTES 1500 /* a paragraph made from a case's strings is cut here unless -v is given  \
+			  */
 #define NAME_MAX_COLS	32
 
 static const struct text_view text_views[] = {
-	{ "analyze", text_analyze }, { "info", text_info }, { "exits", text_exits }, { "latency", text_latency },
-	{ "stalls", text_stalls }, { "chain", text_chain }, { "query", text_query },
+	{ "analyze", text_analyze }, { "info", text_info },	{ "exits", text_exits },
+	{ "latency", text_latency }, { "stalls", text_stalls }, { "chain", text_chain },
+	{ "query", text_query },
 };
 
 static void put_blanks(FILE *out, int n)
@@ -24,7 +26,8 @@ static void put_blanks(FILE *out, int n)
 /* Is the word at @s a unit, which stays with the number before it ("20.0 ms,")? */
 static bool is_unit(const char *s)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", "%", "B", "kB", "MB", "GB" };
+	static const char *const units[] = { "ns", "us", "ms", "s",  "min", "h",
+					     "d",  "%",	 "B",  "kB", "MB",  "GB" };
 	size_t len = strcspn(s, " "), i;
 
 	while (len && strchr(".,;:)]", s[len - 1]))
@@ -40,7 +43,8 @@ static size_t word_length(const char *s)
 {
 	size_t len = strcspn(s, " ");
 
-	while (len && s[len] == ' ' && s[len - 1] >= '0' && s[len - 1] <= '9' && is_unit(s + len + 1))
+	while (len && s[len] == ' ' && s[len - 1] >= '0' && s[len - 1] <= '9' &&
+	       is_unit(s + len + 1))
 		len += 1 + strcspn(s + len + 1, " ");
 	return len;
 }
@@ -122,7 +126,8 @@ void text_para(struct text *t, int indent, int hang, const char *fmt, ...)
 	wrap(t, indent, hang, s);
 }
 
-void text_item(struct text *t, int indent, int hang, const char *style, const char *label, const char *fmt, ...)
+void text_item(struct text *t, int indent, int hang, const char *style, const char *label,
+	       const char *fmt, ...)
 {
 	_cleanup_free_ char *s = NULL, *clean = escape_terminal(label, strlen(label));
 	int col = indent + (int)display_width(clean);
@@ -237,12 +242,15 @@ static int by_number(const void *a, const void *b)
 
 char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm)
 {
-	size_t n = ids && json_object_is_type(ids, json_type_array) ? json_object_array_length(ids) : 0, known = 0, i, k;
+	size_t n = ids && json_object_is_type(ids, json_type_array) ? json_object_array_length(ids)
+								    : 0,
+	       known = 0, i, k;
 	_cleanup_free_ int64_t *numbers = xcalloc(n + 1, sizeof(*numbers));
 	char *s = NULL, *whole;
 
 	for (i = 0; i < n; i++) {
-		struct json_object *o = find_vcpu(t, json_object_get_int64(json_object_array_get_idx(ids, i)));
+		struct json_object *o =
+			find_vcpu(t, json_object_get_int64(json_object_array_get_idx(ids, i)));
 
 		if (js_has(o, "vcpu"))
 			numbers[known++] = js_int(o, "vcpu");
@@ -312,7 +320,10 @@ static const char *time_of_day(char buf[HUMAN_MAX], int64_t ns, char day[12])
 
 char *text_places(struct text *t, struct json_object *array, size_t max, const char *member)
 {
-	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
+	size_t n = array && json_object_is_type(array, json_type_array)
+			   ? json_object_array_length(array)
+			   : 0,
+	       i;
 	char *s = NULL;
 
 	for (i = 0; i < n && i < max; i++) {
@@ -332,7 +343,10 @@ char *text_places(struct text *t, struct json_object *array, size_t max, const c
 
 char *text_cites(struct text *t, struct json_object *array, size_t max)
 {
-	size_t n = array && json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0, i;
+	size_t n = array && json_object_is_type(array, json_type_array)
+			   ? json_object_array_length(array)
+			   : 0,
+	       i;
 	char time[HUMAN_MAX], day[12] = "", *s = NULL;
 	const char *last = NULL;
 
@@ -359,8 +373,8 @@ char *text_cites(struct text *t, struct json_object *array, size_t max)
 }
 
 /*
- * What all files of the case have in front of their names: the archive's or the directory's. Naming it once makes
- * citations readable. Containers themselves do not count.
+ * What all files of the case have in front of their names: the archive's or the directory's. Naming
+ * it once makes citations readable. Containers themselves do not count.
  */
 static struct error *common_prefix(struct text *t)
 {
@@ -368,7 +382,10 @@ static struct error *common_prefix(struct text *t)
 	sqlite3_stmt *st;
 	size_t n = 0;
 
-	TRY(case_query(t->ctx->db, &st, "SELECT path FROM member m WHERE NOT EXISTS (SELECT 1 FROM member k WHERE k.parent_id = m.id)", ""));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT path FROM member m WHERE NOT EXISTS (SELECT 1 FROM member k WHERE k.parent_id = m.id)",
+		""));
 	while (case_step(t->ctx->db, st, &err)) {
 		const char *path = (const char *)sqlite3_column_text(st, 0);
 		size_t i;
@@ -389,7 +406,10 @@ static struct error *common_prefix(struct text *t)
 	return err;
 }
 
-/* A file of several sections has a source for each: it counts once, and not where it is a recording too. */
+/*
+ * A file of several sections has a source for each: it counts once, and not where it is a recording
+ * too.
+ */
 bool text_first_of_path(struct text *t, size_t n)
 {
 	const char *path = js_str(json_object_array_get_idx(t->sources, n), "path");
@@ -422,8 +442,18 @@ static struct error *text_prepare(struct text *t)
 static struct error *text_render(struct report_ctx *ctx)
 {
 	struct text t = {
-		.ctx = ctx, .out = ctx->out, .width = ctx->width, .prose = MIN(ctx->width, PROSE_MAX), .verbose = ctx->opt->verbose > 0,
-		.bold = "", .dim = "", .red = "", .yellow = "", .cyan = "", .green = "", .off = "",
+		.ctx = ctx,
+		.out = ctx->out,
+		.width = ctx->width,
+		.prose = MIN(ctx->width, PROSE_MAX),
+		.verbose = ctx->opt->verbose > 0,
+		.bold = "",
+		.dim = "",
+		.red = "",
+		.yellow = "",
+		.cyan = "",
+		.green = "",
+		.off = "",
 	};
 	struct error *err = NULL;
 	size_t i;

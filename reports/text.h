@@ -2,7 +2,8 @@
 /*
  * text.h - the text report's parts: what lays out lines, and one function a view (text_*.c).
  *
- * Every string that came from a case goes through text_para(), text_item() or a table cell, which escape it.
+ * Every string that came from a case goes through text_para(), text_item() or a table cell, which
+ * escape it.
  */
 #ifndef KM_TEXT_H
 #define KM_TEXT_H
@@ -45,39 +46,62 @@ struct error *text_case(struct text *t);
 struct error *text_members_trouble(struct text *t);
 /* text_not_seen() - losses, and what the recordings could not show. */
 struct error *text_not_seen(struct text *t);
-/* text_first_of_path() - is source @n (index) the one that stands for its file? A recording goes before other sections. */
+/*
+ * text_first_of_path() - is source @n (index) the one that stands for its file? A recording goes
+ * before other sections.
+ */
 bool text_first_of_path(struct text *t, size_t n);
 /* text_sources() - one row a recording, and how many other files gave facts. */
 struct error *text_sources(struct text *t);
-/* text_exit_table() - at most @max rows for @event (0: all); *@rows (may be NULL) is their number. */
-struct error *text_exit_table(struct text *t, const char *event, const char *by, size_t max, int indent);
-/* text_stall() - one stall: a head line and its links as a tree, at most @max_links lines (0: all). */
+/* text_exit_table() - at most @max rows (0: all) for @event, one table each for what @by asks. */
+struct error *text_exit_table(struct text *t, const char *event, const char *by, size_t max,
+			      int indent);
+/* text_stall() - one stall: a head line and its links as a tree, at most @max_links (0: all). */
 void text_stall(struct text *t, struct json_object *stall, size_t max_links);
 struct error *text_patterns(struct text *t, size_t max);
 
 /* text_heading() - a blank line and the heading. */
 void text_heading(struct text *t, const char *fmt, ...) __printf_like(2, 3);
-/* text_para() - a wrapped paragraph; @indent columns before the first line, @hang before the others. */
+/*
+ * text_para() - a wrapped paragraph; @indent columns before the first line, @hang before the
+ * others.
+ */
 void text_para(struct text *t, int indent, int hang, const char *fmt, ...) __printf_like(4, 5);
-/* text_item() - a paragraph with a label in front, in @style; the text stands @hang columns from the left, on all lines. */
-void text_item(struct text *t, int indent, int hang, const char *style, const char *label, const char *fmt, ...) __printf_like(6, 7);
+/*
+ * text_item() - a paragraph with a label in front, in @style; the text stands @hang columns from
+ * the left, on all lines.
+ */
+void text_item(struct text *t, int indent, int hang, const char *style, const char *label,
+	       const char *fmt, ...) __printf_like(6, 7);
 /* text_verbatim() - one line as it is (a command to be copied), escaped but not wrapped. */
 void text_verbatim(struct text *t, int indent, const char *prefix, const char *s);
 /* text_table() - print with the report's width and style. */
 void text_table(struct text *t, struct table *table, int indent);
 
-/* Names; all malloc'd. */
-char *text_vm(struct text *t, int64_t vm);			/* "VM 1 (qemu-system-x86, tgid 159)" */
-char *text_vcpu(struct text *t, int64_t vcpu);			/* "vCPU 0", "vCPU of tid 162" where its number is unknown */
-char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm);	/* "vCPUs 0-3 and 7" */
-/* text_path() - a member's path without what all have in front; text_source() - that of a source. */
+/*
+ * Names; all malloc'd.
+ * text_vm(): "VM 1 (qemu-system-x86, tgid 159)". text_vcpu(): "vCPU 0"; "the vCPU of thread
+ * 162" where its number is unknown. text_vcpus(): "vCPUs 0-3, 7", NULL where none is known.
+ */
+char *text_vm(struct text *t, int64_t vm);
+char *text_vcpu(struct text *t, int64_t vcpu);
+char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm);
+/*
+ * text_path() - a member's path without what all have in front; text_source() - that of a source.
+ */
 const char *text_path(struct text *t, const char *path);
 const char *text_source(struct text *t, int64_t source);
 /* text_task() - "comm:tid", ":tid" or "?" ; a long comm is cut. */
 char *text_task(const char *task, struct json_object *o, const char *tid_key);
-/* text_cites() - "trace.txt:12 (21.593569 s), :15 (...)", at most @max, or NULL where there is none. */
+/*
+ * text_cites() - "trace.txt:12 (21.593569 s), :15 (...)", at most @max, or NULL where there is
+ * none.
+ */
 char *text_cites(struct text *t, struct json_object *array, size_t max);
-/* text_places() - the same without times, "line 12, line 15", where all are in @member, which the reader knows. */
+/*
+ * text_places() - the same without times, "line 12, line 15", where all are in @member, which the
+ * reader knows.
+ */
 char *text_places(struct text *t, struct json_object *array, size_t max, const char *member);
 /* text_join() - append to a malloc'd string (NULL at first) with @sep between. */
 void text_join(char **to, const char *sep, const char *fmt, ...) __printf_like(3, 4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * text_case.c - the second part of `analyze`: what the case holds and where the vCPUs' time went, whatever the verdict.
+ * text_case.c - the second part of `analyze`: what the case holds and where the vCPUs' time went,
+ * whatever the verdict.
  */
 #include "text.h"
 
@@ -16,7 +17,10 @@
 #define GAPS_SHOWN	4
 #define CALLS_SHOWN	6
 
-/* The states of a vCPU, in the order of the JSON contract; `idle` ones are not held against anybody. */
+/*
+ * The states of a vCPU, in the order of the JSON contract; `idle` ones are not held against
+ * anybody.
+ */
 static const struct {
 	const char	*key, *head, *words;
 	bool		fine;
@@ -75,11 +79,18 @@ static void list_vcpus(struct text *t, struct vcpu_list *l)
 static void put_vcpu_table(struct text *t, const struct vcpu_list *l)
 {
 	static const struct table_column columns[] = {
-		{ "VM", TABLE_RIGHT | TABLE_HIDE_SAME }, { "vCPU", TABLE_RIGHT }, { "thread", TABLE_RIGHT | TABLE_OPTIONAL }, { "span", TABLE_RIGHT | TABLE_OPTIONAL },
-		{ "guest", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "host", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "VMM", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "halted", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "waiting", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "blocked", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "unknown", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "lost", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "VM", TABLE_RIGHT | TABLE_HIDE_SAME },
+		{ "vCPU", TABLE_RIGHT },
+		{ "thread", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "span", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "guest", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "host", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "VMM", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "halted", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "waiting", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "blocked", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "unknown", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "lost", TABLE_RIGHT | TABLE_HIDE_EMPTY },
 	};
 	size_t shown = t->verbose ? l->n : MIN(l->n, (size_t)VCPUS_SHOWN), i, k;
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
@@ -106,20 +117,25 @@ static void put_vcpu_table(struct text *t, const struct vcpu_list *l)
 	}
 	text_table(t, table, 2);
 	if (shown < l->n)
-		text_para(t, 2, 2, "and %zu more vCPUs that were held up less (-v shows all)", l->n - shown);
+		text_para(t, 2, 2, "and %zu more vCPUs that were held up less (-v shows all)",
+			  l->n - shown);
 }
 
-/* Who had the CPU in a vCPU's longest waits: idle (a throttle, then), and the three tasks that had it longest. */
+/*
+ * Who had the CPU in a vCPU's longest waits: idle (a throttle, then), and the three tasks that had
+ * it longest.
+ */
 static struct error *who_had_the_cpu(struct text *t, int64_t vcpu_id, int64_t whole, char **ret)
 {
 	struct error *err = NULL;
 	char share[HUMAN_MAX];
 	sqlite3_stmt *st;
 
-	TRY(case_query(t->ctx->db, &st,
-		       "SELECT top_task, top_tid, SUM(top_ns) FROM runq_wait WHERE vcpu_id = ?1 AND top_task IS NOT NULL "
-		       "GROUP BY top_task, top_tid HAVING SUM(top_ns) * 100 >= ?2 ORDER BY SUM(top_ns) DESC, top_tid LIMIT 3", "ii", vcpu_id,
-		       whole));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT top_task, top_tid, SUM(top_ns) FROM runq_wait WHERE vcpu_id = ?1 AND top_task IS NOT NULL "
+		"GROUP BY top_task, top_tid HAVING SUM(top_ns) * 100 >= ?2 ORDER BY SUM(top_ns) DESC, top_tid LIMIT 3",
+		"ii", vcpu_id, whole));
 	while (case_step(t->ctx->db, st, &err)) {
 		const char *task = (const char *)sqlite3_column_text(st, 0);
 
@@ -140,8 +156,10 @@ static struct error *put_wait(struct text *t, const struct vcpu_ref *r)
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 
-	TRY(case_query(t->ctx->db, &st, "SELECT COUNT(*), SUM(duration_ns), SUM(idle_ns), MAX(duration_ns) FROM runq_wait WHERE vcpu_id = ?", "i",
-		       id));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT COUNT(*), SUM(duration_ns), SUM(idle_ns), MAX(duration_ns) FROM runq_wait WHERE vcpu_id = ?",
+		"i", id));
 	if (case_step(t->ctx->db, st, &err)) {
 		waits = sqlite3_column_int64(st, 0);
 		whole = sqlite3_column_int64(st, 1);
@@ -157,8 +175,11 @@ static struct error *put_wait(struct text *t, const struct vcpu_ref *r)
 	if (!who)
 		return NULL;
 	name = text_vcpu(t, id);
-	text_para(t, 2, 4, "%s of VM %" PRId64 " waited for a CPU %s in its %" PRId64 " longest waits (at most %s). Meanwhile its CPU: %s.", name,
-		  js_int(r->vm, "id"), human_ns(total, whole), waits, human_ns(max, longest), who);
+	text_para(t, 2, 4,
+		  "%s of VM %" PRId64 " waited for a CPU %s in its %" PRId64
+		  " longest waits (at most %s). Meanwhile its CPU: %s.",
+		  name, js_int(r->vm, "id"), human_ns(total, whole), waits, human_ns(max, longest),
+		  who);
 	return NULL;
 }
 
@@ -186,8 +207,10 @@ static struct error *put_vcpus(struct text *t)
 
 			if (i >= VCPUS_SHOWN && !t->verbose)
 				break;
-			text_para(t, 2, 4, "%s: %zu vCPU%s%s%s", name, js_len(vm, "vcpus"), js_len(vm, "vcpus") == 1 ? "" : "s",
-				  t->recordings > 1 ? ", in " : "", t->recordings > 1 ? text_source(t, js_int(vm, "source")) : "");
+			text_para(t, 2, 4, "%s: %zu vCPU%s%s%s", name, js_len(vm, "vcpus"),
+				  js_len(vm, "vcpus") == 1 ? "" : "s",
+				  t->recordings > 1 ? ", in " : "",
+				  t->recordings > 1 ? text_source(t, js_int(vm, "source")) : "");
 		}
 		put_vcpu_table(t, &l);
 		err = put_waiting_for(t, &l);
@@ -212,11 +235,15 @@ static struct error *put_stalls(struct text *t)
 		return NULL;
 	text_heading(t, "Stalls");
 	if (js_int(sum, "stalls") > 0 && js_has(sum, "threshold_ns"))
-		text_para(t, 2, 2, "%s stall%s of %s or more, %s in all; the cause of %s of that time is named.%s",
-			  human_count(count, js_int(sum, "stalls")), js_int(sum, "stalls") == 1 ? "" : "s",
-			  human_ns(threshold, js_int(sum, "threshold_ns")), human_ns(total, js_int(sum, "stall_ns")),
-			  human_share(named, js_int(sum, "named_ns"), js_int(sum, "stall_ns")),
-			  js_int(sum, "stalls") > (int64_t)n ? " The longest:" : "");
+		text_para(
+			t, 2, 2,
+			"%s stall%s of %s or more, %s in all; the cause of %s of that time is named.%s",
+			human_count(count, js_int(sum, "stalls")),
+			js_int(sum, "stalls") == 1 ? "" : "s",
+			human_ns(threshold, js_int(sum, "threshold_ns")),
+			human_ns(total, js_int(sum, "stall_ns")),
+			human_share(named, js_int(sum, "named_ns"), js_int(sum, "stall_ns")),
+			js_int(sum, "stalls") > (int64_t)n ? " The longest:" : "");
 	for (i = 0; i < n; i++)
 		text_stall(t, json_object_array_get_idx(stalls, i), t->verbose ? 0 : LINKS_SHOWN);
 	return text_patterns(t, t->verbose ? 0 : PATTERNS_SHOWN);
@@ -225,8 +252,12 @@ static struct error *put_stalls(struct text *t)
 static struct error *put_delays(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "vCPU thread", TABLE_CUT }, { "waits", TABLE_RIGHT }, { "average", TABLE_RIGHT }, { "longest", TABLE_RIGHT },
-		{ "which began at", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
+		{ "vCPU thread", TABLE_CUT },
+		{ "waits", TABLE_RIGHT },
+		{ "average", TABLE_RIGHT },
+		{ "longest", TABLE_RIGHT },
+		{ "which began at", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	_cleanup_json_ struct json_object *rows = NULL;
@@ -243,9 +274,15 @@ static struct error *put_delays(struct text *t)
 		task = text_task(js_str(r, "task"), r, "tid");
 		table_cell(table, task);
 		table_cell(table, human_count(buf, js_int(r, "switches")));
-		table_cell(table, js_has(r, "avg_delay_ns") ? human_ns(buf, js_int(r, "avg_delay_ns")) : "");
-		table_cell(table, js_has(r, "max_delay_ns") ? human_ns(buf, js_int(r, "max_delay_ns")) : "");
-		table_cell(table, js_int(r, "max_delay_start_ns") ? human_time(buf, js_int(r, "max_delay_start_ns")) : "");
+		table_cell(table, js_has(r, "avg_delay_ns")
+					  ? human_ns(buf, js_int(r, "avg_delay_ns"))
+					  : "");
+		table_cell(table, js_has(r, "max_delay_ns")
+					  ? human_ns(buf, js_int(r, "max_delay_ns"))
+					  : "");
+		table_cell(table, js_int(r, "max_delay_start_ns")
+					  ? human_time(buf, js_int(r, "max_delay_start_ns"))
+					  : "");
 		table_cell(table, t->paths > 1 ? text_source(t, js_int(r, "source")) : "");
 	}
 	if (!n)
@@ -259,7 +296,10 @@ static struct error *put_delays(struct text *t)
 
 static struct error *put_exits(struct text *t)
 {
-	if (case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM exit_stat WHERE event = 'vmexit' AND picked(vm_id, vcpu_id)", "") <= 0)
+	if (case_int(
+		    t->ctx->db, 0,
+		    "SELECT COUNT(*) FROM exit_stat WHERE event = 'vmexit' AND picked(vm_id, vcpu_id)",
+		    "") <= 0)
 		return NULL;
 	text_heading(t, "Exits, most frequent first");
 	return text_exit_table(t, "vmexit", "all", t->verbose ? 0 : EXITS_SHOWN, 2);
@@ -282,10 +322,12 @@ static void put_hosts(struct text *t)
 		if (js_has(s, "arch"))
 			text_join(&line, ", ", "%s", js_str(s, "arch"));
 		if (js_int(s, "cpus") > 0)
-			text_join(&line, ", ", "%" PRId64 " CPU%s", js_int(s, "cpus"), js_int(s, "cpus") == 1 ? "" : "s");
+			text_join(&line, ", ", "%" PRId64 " CPU%s", js_int(s, "cpus"),
+				  js_int(s, "cpus") == 1 ? "" : "s");
 		if (!line || (before && !strcmp(before, line)))
 			continue;
-		text_item(t, 2, 10, t->dim, strcmp(js_str(s, "side"), "guest") ? "Host" : "Guest", "%s", line);
+		text_item(t, 2, 10, t->dim, strcmp(js_str(s, "side"), "guest") ? "Host" : "Guest",
+			  "%s", line);
 		free(before);
 		before = xstrdup(line);
 	}
@@ -299,26 +341,32 @@ static struct error *put_logs(struct text *t)
 	sqlite3_stmt *st;
 	int n = 0;
 
-	TRY(case_query(t->ctx->db, &st,
-		       "WITH k AS (SELECT side, COUNT(*) AS n, MAX(duration_ns) AS longest, MIN(id) AS first FROM log_line "
-		       "WHERE kind <> 'call_trace' GROUP BY side, kind) "
-		       "SELECT k.side, k.n, k.longest, l.text, m.path, c.line FROM k JOIN log_line l ON l.id = k.first "
-		       "LEFT JOIN cite c ON c.id = l.cite_id LEFT JOIN member m ON m.id = c.member_id ORDER BY k.first LIMIT ?", "i",
-		       (int64_t)(t->verbose ? 1000 : LOGS_SHOWN)));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"WITH k AS (SELECT side, COUNT(*) AS n, MAX(duration_ns) AS longest, MIN(id) AS first FROM log_line "
+		"WHERE kind <> 'call_trace' GROUP BY side, kind) "
+		"SELECT k.side, k.n, k.longest, l.text, m.path, c.line FROM k JOIN log_line l ON l.id = k.first "
+		"LEFT JOIN cite c ON c.id = l.cite_id LEFT JOIN member m ON m.id = c.member_id "
+		"ORDER BY l.kind IN ('kvm', 'warning', 'clocksource_unstable'), k.first LIMIT ?",
+		"i", (int64_t)(t->verbose ? 1000 : LOGS_SHOWN)));
 	while (case_step(t->ctx->db, st, &err)) {
-		const char *side = (const char *)sqlite3_column_text(st, 0), *path = (const char *)sqlite3_column_text(st, 4);
+		const char *side = (const char *)sqlite3_column_text(st, 0),
+			   *path = (const char *)sqlite3_column_text(st, 4);
 		_cleanup_free_ char *line = NULL;
 
 		if (!n++)
 			text_heading(t, "What the logs say");
-		text_join(&line, "", "%s%s%s", strcmp(side, "unknown") ? side : "", strcmp(side, "unknown") ? ": " : "",
-			  sqlite3_column_text(st, 3));
+		text_join(&line, "", "%s%s%s", strcmp(side, "unknown") ? side : "",
+			  strcmp(side, "unknown") ? ": " : "", sqlite3_column_text(st, 3));
 		if (path && sqlite3_column_type(st, 5) != SQLITE_NULL)
-			text_join(&line, "", " [%s:%lld]", text_path(t, path), (long long)sqlite3_column_int64(st, 5));
+			text_join(&line, "", " [%s:%lld]", text_path(t, path),
+				  (long long)sqlite3_column_int64(st, 5));
 		if (sqlite3_column_int64(st, 1) > 1)
-			text_join(&line, "", "; %lld lines of this kind", (long long)sqlite3_column_int64(st, 1));
+			text_join(&line, "", "; %lld lines of this kind",
+				  (long long)sqlite3_column_int64(st, 1));
 		if (sqlite3_column_int64(st, 1) > 1 && sqlite3_column_type(st, 2) != SQLITE_NULL)
-			text_join(&line, "", ", up to %s", human_ns(longest, sqlite3_column_int64(st, 2)));
+			text_join(&line, "", ", up to %s",
+				  human_ns(longest, sqlite3_column_int64(st, 2)));
 		text_para(t, 2, 4, "%s", line);
 	}
 	case_done(st);
@@ -328,7 +376,9 @@ static struct error *put_logs(struct text *t)
 static struct error *put_gaps(struct text *t)
 {
 	static const char *const words[][2] = {
-		{ "burst", "late replies came together" }, { "lost", "replies were lost" }, { "slow", "replies were slow" },
+		{ "burst", "late replies came together" },
+		{ "lost", "replies were lost" },
+		{ "slow", "replies were slow" },
 	};
 	_cleanup_json_ struct json_object *gaps = NULL;
 	size_t i, n, k;
@@ -344,8 +394,11 @@ static struct error *put_gaps(struct text *t)
 
 		for (k = 0; k < ARRAY_SIZE(words) && strcmp(words[k][0], js_str(g, "kind")); k++)
 			;
-		text_para(t, 2, 4, "%s from %s (%s)%s%s%s", human_ns(length, js_int(g, "duration_ns")), human_time(start, js_int(g, "start_ns")),
-			  k < ARRAY_SIZE(words) ? words[k][1] : js_str(g, "kind"), cites ? " [" : "", cites ? cites : "", cites ? "]" : "");
+		text_para(t, 2, 4, "%s from %s (%s)%s%s%s",
+			  human_ns(length, js_int(g, "duration_ns")),
+			  human_time(start, js_int(g, "start_ns")),
+			  k < ARRAY_SIZE(words) ? words[k][1] : js_str(g, "kind"),
+			  cites ? " [" : "", cites ? cites : "", cites ? "]" : "");
 	}
 	if (i < n)
 		text_para(t, 2, 4, "and %zu more (-v shows all)", n - i);
@@ -356,19 +409,25 @@ static struct error *put_gaps(struct text *t)
 static struct error *put_calls(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "function or call", TABLE_CUT }, { "timed by", TABLE_LEFT }, { "calls", TABLE_RIGHT }, { "in all", TABLE_RIGHT },
-		{ "longest", TABLE_RIGHT }, { "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
+		{ "function or call", TABLE_CUT },
+		{ "timed by", TABLE_LEFT },
+		{ "calls", TABLE_RIGHT },
+		{ "in all", TABLE_RIGHT },
+		{ "longest", TABLE_RIGHT },
+		{ "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	struct error *err = NULL;
 	char buf[HUMAN_MAX];
 	sqlite3_stmt *st;
 
-	TRY(case_query(t->ctx->db, &st,
-		       "SELECT func, origin, SUM(count), SUM(total_ns), MAX(max_ns), source_id FROM (SELECT func, origin, count, total_ns, max_ns, "
-		       "source_id FROM span_stat WHERE coalesce(parent, '') = '' UNION ALL SELECT name, 'syscall', SUM(count), SUM(total_ns), "
-		       "MAX(max_ns), source_id FROM syscall_stat GROUP BY name, source_id) WHERE max_ns >= 5000000 "
-		       "GROUP BY func, origin, source_id ORDER BY MAX(max_ns) DESC, func LIMIT ?", "i", (int64_t)(t->verbose ? 200 : CALLS_SHOWN)));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT func, origin, SUM(count), SUM(total_ns), MAX(max_ns), source_id FROM (SELECT func, origin, count, total_ns, max_ns, "
+		"source_id FROM span_stat WHERE coalesce(parent, '') = '' UNION ALL SELECT name, 'syscall', SUM(count), SUM(total_ns), "
+		"MAX(max_ns), source_id FROM syscall_stat GROUP BY name, source_id) WHERE max_ns >= 5000000 "
+		"GROUP BY func, origin, source_id ORDER BY MAX(max_ns) DESC, func LIMIT ?",
+		"i", (int64_t)(t->verbose ? 200 : CALLS_SHOWN)));
 	while (case_step(t->ctx->db, st, &err)) {
 		table_cell(table, (const char *)sqlite3_column_text(st, 0));
 		table_cell(table, (const char *)sqlite3_column_text(st, 1));
@@ -389,7 +448,8 @@ struct error *text_case(struct text *t)
 {
 	text_heading(t, "The case");
 	put_hosts(t);
-	if (t->prefix && *t->prefix && case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM member", "") > 1)
+	if (t->prefix && *t->prefix &&
+	    case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM member", "") > 1)
 		text_item(t, 2, 10, t->dim, "Files", "are named within %s", t->prefix);
 	TRY(text_sources(t));
 	TRY(put_logs(t));

@@ -25,8 +25,10 @@ static void cell_time(struct table *table, struct json_object *o, const char *ke
 struct error *text_sources(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "recording", TABLE_CUT }, { "format", TABLE_OPTIONAL }, { "events", TABLE_RIGHT }, { "lost", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "from", TABLE_RIGHT }, { "to", TABLE_RIGHT | TABLE_OPTIONAL }, { "length", TABLE_RIGHT },
+		{ "recording", TABLE_CUT }, { "format", TABLE_OPTIONAL },
+		{ "events", TABLE_RIGHT },  { "lost", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "from", TABLE_RIGHT },    { "to", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "length", TABLE_RIGHT },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	size_t n = json_object_array_length(t->sources), i, others = 0;
@@ -45,13 +47,16 @@ struct error *text_sources(struct text *t)
 		table_cell(table, js_int(s, "lost") > 0 ? human_count(buf, js_int(s, "lost")) : "");
 		cell_time(table, s, "first_ns");
 		cell_time(table, s, "last_ns");
-		table_cell(table, js_has(s, "first_ns") ? human_ns(buf, js_int(s, "last_ns") - js_int(s, "first_ns")) : "");
+		table_cell(table,
+			   js_has(s, "first_ns")
+				   ? human_ns(buf, js_int(s, "last_ns") - js_int(s, "first_ns"))
+				   : "");
 	}
 	if (table_rows(table))
 		text_table(t, table, 2);
 	if (others)
-		text_para(t, 2, 2, "%zu %s%s gave facts, log lines or ready-made tables.", others, table_rows(table) ? "other " : "",
-			  others == 1 ? "file" : "files");
+		text_para(t, 2, 2, "%zu %s%s gave facts, log lines or ready-made tables.", others,
+			  table_rows(table) ? "other " : "", others == 1 ? "file" : "files");
 	return NULL;
 }
 
@@ -69,7 +74,8 @@ struct error *text_members_trouble(struct text *t)
 			continue;
 		if (n++ >= TROUBLE_SHOWN && !t->verbose)
 			continue;
-		text_para(t, 2, 4, "%s was %s%s%s", text_path(t, js_str(m, "path")), strcmp(status, "failed") ? "read in part" : "not read",
+		text_para(t, 2, 4, "%s was %s%s%s", text_path(t, js_str(m, "path")),
+			  strcmp(status, "failed") ? "read in part" : "not read",
 			  *message ? ": " : "", message);
 	}
 	if (n > TROUBLE_SHOWN && !t->verbose)
@@ -86,11 +92,13 @@ static struct error *put_losses(struct text *t, size_t max)
 	n = json_object_array_length(losses);
 	for (i = 0; i < n && (!max || i < max); i++) {
 		struct json_object *l = json_object_array_get_idx(losses, i);
-		_cleanup_free_ char *line = xstrdup(js_str(l, "what")), *cites = text_cites(t, js_get(l, "cites"), 1);
+		_cleanup_free_ char *line = xstrdup(js_str(l, "what")),
+				    *cites = text_cites(t, js_get(l, "cites"), 1);
 		char buf[HUMAN_MAX];
 
 		if (js_has(l, "events"))
-			text_join(&line, ", ", "%s event%s", human_count(buf, js_int(l, "events")), js_int(l, "events") == 1 ? "" : "s");
+			text_join(&line, ", ", "%s event%s", human_count(buf, js_int(l, "events")),
+				  js_int(l, "events") == 1 ? "" : "s");
 		if (js_has(l, "cpu"))
 			text_join(&line, ", ", "CPU %" PRId64, js_int(l, "cpu"));
 		if (js_has(l, "time_ns"))
@@ -112,32 +120,40 @@ static struct error *put_incomplete(struct text *t)
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 
-	TRY(case_query(t->ctx->db, &st,
-		       "SELECT CASE complete WHEN 'sampled' THEN 'Only sampled (their numbers are no counts)' "
-		       "WHEN 'filtered' THEN 'Only filtered' WHEN 'lossy' THEN 'With losses' ELSE complete END, COUNT(*), "
-		       "(SELECT group_concat(event, ', ') FROM (SELECT event FROM coverage c WHERE c.source_id = k.source_id AND "
-		       "c.complete = k.complete ORDER BY event LIMIT 6)), source_id "
-		       "FROM coverage k WHERE complete <> 'all' GROUP BY source_id, complete ORDER BY source_id, complete", ""));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT CASE complete WHEN 'sampled' THEN 'Only sampled (their numbers are no counts)' "
+		"WHEN 'filtered' THEN 'Only filtered' WHEN 'lossy' THEN 'With losses' ELSE complete END, COUNT(*), "
+		"(SELECT group_concat(event, ', ') FROM (SELECT event FROM coverage c WHERE c.source_id = k.source_id AND "
+		"c.complete = k.complete ORDER BY event LIMIT 6)), source_id "
+		"FROM coverage k WHERE complete <> 'all' GROUP BY source_id, complete ORDER BY source_id, complete",
+		""));
 	while (case_step(t->ctx->db, st, &err)) {
 		const char *source = text_source(t, sqlite3_column_int64(st, 3));
 		int64_t n = sqlite3_column_int64(st, 1);
-		_cleanup_free_ char *more = n > 6 ? xasprintf(" and %" PRId64 " more", n - 6) : xstrdup("");
+		_cleanup_free_ char *more =
+			n > 6 ? xasprintf(" and %" PRId64 " more", n - 6) : xstrdup("");
 
-		text_para(t, 2, 4, "%s: %s%s%s%s%s", sqlite3_column_text(st, 0), sqlite3_column_text(st, 2), more, t->recordings > 1 ? " (" : "",
+		text_para(t, 2, 4, "%s: %s%s%s%s%s", sqlite3_column_text(st, 0),
+			  sqlite3_column_text(st, 2), more, t->recordings > 1 ? " (" : "",
 			  t->recordings > 1 ? source : "", t->recordings > 1 ? ")" : "");
 	}
 	case_done(st);
 	return err;
 }
 
-/* What an analysis of vCPUs needs and a recording did not carry. Only said of recordings with kvm or sched events. */
+/*
+ * What an analysis of vCPUs needs and a recording did not carry. Only said of recordings with kvm
+ * or sched events.
+ */
 static struct error *put_blind_spots(struct text *t)
 {
 	static const struct {
 		const char *pattern, *or_pattern, *events, *consequence;
 	} spots[] = {
 		{ "%kvm_entry", "%kvm_exit", "kvm_entry and kvm_exit", "time in guests and exits" },
-		{ "%sched_switch", "%sched_switch", "sched_switch", "waiting for a CPU and being blocked" },
+		{ "%sched_switch", "%sched_switch", "sched_switch",
+		  "waiting for a CPU and being blocked" },
 		{ "%sched_wak%", "%sched_wak%", "sched_waking or sched_wakeup", "who woke whom" },
 	};
 	size_t i, k;
@@ -145,17 +161,27 @@ static struct error *put_blind_spots(struct text *t)
 	for (i = 0; i < json_object_array_length(t->sources); i++) {
 		struct json_object *s = json_object_array_get_idx(t->sources, i);
 
-		if (case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM event_count WHERE source_id = ? AND count > 0 AND "
-			     "(event LIKE '%kvm_e%' OR event LIKE '%sched_%')", "i", js_int(s, "id")) <= 0)
+		if (case_int(
+			    t->ctx->db, 0,
+			    "SELECT COUNT(*) FROM event_count WHERE source_id = ? AND count > 0 AND "
+			    "(event LIKE '%kvm_e%' OR event LIKE '%sched_%')",
+			    "i", js_int(s, "id")) <= 0)
 			continue;
 		for (k = 0; k < ARRAY_SIZE(spots); k++)
-			if (!case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM coverage WHERE source_id = ?1 AND known <> 'unknown' AND "
-				      "(event LIKE ?2 OR event LIKE ?3)", "iss", js_int(s, "id"), spots[k].pattern, spots[k].or_pattern))
-				text_para(t, 2, 4, "No %s events%s%s: %s could not be seen.", spots[k].events,
-					  t->recordings > 1 ? " in " : "", t->recordings > 1 ? text_path(t, js_str(s, "path")) : "",
+			if (!case_int(
+				    t->ctx->db, 0,
+				    "SELECT COUNT(*) FROM coverage WHERE source_id = ?1 AND known <> 'unknown' AND "
+				    "(event LIKE ?2 OR event LIKE ?3)",
+				    "iss", js_int(s, "id"), spots[k].pattern, spots[k].or_pattern))
+				text_para(t, 2, 4, "No %s events%s%s: %s could not be seen.",
+					  spots[k].events, t->recordings > 1 ? " in " : "",
+					  t->recordings > 1 ? text_path(t, js_str(s, "path")) : "",
 					  spots[k].consequence);
 		if (js_int(s, "interrupted"))
-			text_para(t, 2, 4, "Reading %s was interrupted: what follows its last event was not looked at.", text_path(t, js_str(s, "path")));
+			text_para(
+				t, 2, 4,
+				"Reading %s was interrupted: what follows its last event was not looked at.",
+				text_path(t, js_str(s, "path")));
 	}
 	return NULL;
 }
@@ -191,7 +217,10 @@ struct error *text_not_seen(struct text *t)
 static struct error *put_members(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "member", TABLE_CUT }, { "format", TABLE_LEFT }, { "size", TABLE_RIGHT }, { "status", TABLE_LEFT },
+		{ "member", TABLE_CUT },
+		{ "format", TABLE_LEFT },
+		{ "size", TABLE_RIGHT },
+		{ "status", TABLE_LEFT },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	_cleanup_json_ struct json_object *members = NULL;
@@ -229,17 +258,21 @@ static struct error *put_members(struct text *t)
 static struct error *put_event_counts(struct text *t, int64_t source)
 {
 	static const struct table_column columns[] = {
-		{ "event", TABLE_CUT }, { "count", TABLE_RIGHT }, { "recorded", TABLE_LEFT }, { "scope", TABLE_OPTIONAL },
+		{ "event", TABLE_CUT },
+		{ "count", TABLE_RIGHT },
+		{ "recorded", TABLE_LEFT },
+		{ "scope", TABLE_OPTIONAL },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
 	struct error *err = NULL;
 	char buf[HUMAN_MAX];
 	sqlite3_stmt *st;
 
-	TRY(case_query(t->ctx->db, &st,
-		       "SELECT e.event, SUM(e.count), c.complete, c.scope FROM event_count e LEFT JOIN coverage c "
-		       "ON c.source_id = e.source_id AND c.event = e.event WHERE e.source_id = ? GROUP BY e.event ORDER BY SUM(e.count) DESC, e.event",
-		       "i", source));
+	TRY(case_query(
+		t->ctx->db, &st,
+		"SELECT e.event, SUM(e.count), c.complete, c.scope FROM event_count e LEFT JOIN coverage c "
+		"ON c.source_id = e.source_id AND c.event = e.event WHERE e.source_id = ? GROUP BY e.event ORDER BY SUM(e.count) DESC, e.event",
+		"i", source));
 	while (case_step(t->ctx->db, st, &err)) {
 		table_cell(table, (const char *)sqlite3_column_text(st, 0));
 		table_cell(table, human_count(buf, sqlite3_column_int64(st, 1)));
@@ -257,7 +290,8 @@ static struct error *put_source(struct text *t, struct json_object *s)
 	char from[HUMAN_MAX], to[HUMAN_MAX], length[HUMAN_MAX], count[HUMAN_MAX], lost[HUMAN_MAX];
 	_cleanup_free_ char *line = NULL;
 
-	text_item(t, 2, 4, t->bold, text_path(t, js_str(s, "path")), "(%s, %s side)", js_str(s, "format"), js_str(s, "side"));
+	text_item(t, 2, 4, t->bold, text_path(t, js_str(s, "path")), "(%s, %s side)",
+		  js_str(s, "format"), js_str(s, "side"));
 	if (js_has(s, "kernel"))
 		text_join(&line, ", ", "kernel %s", js_str(s, "kernel"));
 	if (js_has(s, "arch"))
@@ -271,17 +305,24 @@ static struct error *put_source(struct text *t, struct json_object *s)
 	if (js_has(s, "command"))
 		text_para(t, 4, 6, "recorded by: %s", js_str(s, "command"));
 	if (js_int(s, "events") > 0)
-		text_para(t, 4, 6, "%s events from %s to %s (%s), clock: %s%s%s", human_count(count, js_int(s, "events")),
-			  human_time(from, js_int(s, "first_ns")), human_time(to, js_int(s, "last_ns")),
-			  human_ns(length, js_int(s, "last_ns") - js_int(s, "first_ns")), *js_str(s, "clock") ? js_str(s, "clock") : "unknown",
-			  js_int(s, "lost") > 0 ? ", lost: " : "", js_int(s, "lost") > 0 ? human_count(lost, js_int(s, "lost")) : "");
+		text_para(t, 4, 6, "%s events from %s to %s (%s), clock: %s%s%s",
+			  human_count(count, js_int(s, "events")),
+			  human_time(from, js_int(s, "first_ns")),
+			  human_time(to, js_int(s, "last_ns")),
+			  human_ns(length, js_int(s, "last_ns") - js_int(s, "first_ns")),
+			  *js_str(s, "clock") ? js_str(s, "clock") : "unknown",
+			  js_int(s, "lost") > 0 ? ", lost: " : "",
+			  js_int(s, "lost") > 0 ? human_count(lost, js_int(s, "lost")) : "");
 	return put_event_counts(t, js_int(s, "id"));
 }
 
 static struct error *put_facts(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "fact", TABLE_CUT }, { "value", TABLE_CUT }, { "side", TABLE_LEFT }, { "snapshot", TABLE_LEFT | TABLE_HIDE_EMPTY },
+		{ "fact", TABLE_CUT },
+		{ "value", TABLE_CUT },
+		{ "side", TABLE_LEFT },
+		{ "snapshot", TABLE_LEFT | TABLE_HIDE_EMPTY },
 		{ "from", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));

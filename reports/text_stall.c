@@ -10,7 +10,10 @@
 #define STALLS_LISTED	30
 #define PATTERNS_LISTED	20
 
-/* Link kinds (design §9): what one says where the row has no words of its own, and what many of them are called. */
+/*
+ * Link kinds (design §9): what one says where the row has no words of its own, and what many of
+ * them are called.
+ */
 static const struct {
 	const char	*kind, *words, *sum;
 } kinds[] = {
@@ -42,27 +45,33 @@ static const char *link_words(const char *kind)
 /* Whose link it is, where it is not the stalled task's own, and what it did. */
 static char *phrase(struct json_object *link, int64_t own_tid)
 {
-	const char *what = *js_str(link, "what") ? js_str(link, "what") : link_words(js_str(link, "kind"));
+	const char *what =
+		*js_str(link, "what") ? js_str(link, "what") : link_words(js_str(link, "kind"));
 	const char *comm = js_str(link, "task");
 	bool other = *comm && js_int(link, "tid") != own_tid && strncmp(what, comm, strlen(comm));
 	_cleanup_free_ char *task = text_task(comm, link, "tid");
 
 	return xasprintf("%s%s%s%s", other ? task : "", other ? ": " : "", what,
-			 js_int(link, "inferred") && !strstr(what, "(inferred)") ? " (inferred)" : "");
+			 js_int(link, "inferred") && !strstr(what, "(inferred)") ? " (inferred)"
+										 : "");
 }
 
 /* A link as a paragraph: share and time in columns, the words indented by depth and wrapped. */
 static void put_link(struct text *t, struct json_object *stall, struct json_object *link)
 {
-	_cleanup_free_ char *says = phrase(link, js_int(stall, "tid")), *where = NULL, *label = NULL;
+	_cleanup_free_ char *says = phrase(link, js_int(stall, "tid")), *where = NULL,
+			    *label = NULL;
 	int hang = LINK_TEXT + (int)MIN(js_int(link, "depth"), (int64_t)LINK_DEPTH) * 2;
 	char share[HUMAN_MAX], time[HUMAN_MAX];
 
-	where = text_places(t, js_get(link, "cites"), t->verbose ? 4 : 1, text_source(t, js_int(stall, "source")));
-	label = xasprintf("%6s %8s", human_share(share, js_int(link, "duration_ns"), js_int(stall, "duration_ns")),
-			  human_ns(time, js_int(link, "duration_ns")));
-	text_item(t, LINK_INDENT, hang, "", label, "%s%s%s%s", says, where ? " [" : "", where ? where : "",
-		  where ? "]" : "");
+	where = text_places(t, js_get(link, "cites"), t->verbose ? 4 : 1,
+			    text_source(t, js_int(stall, "source")));
+	label = xasprintf(
+		"%6s %8s",
+		human_share(share, js_int(link, "duration_ns"), js_int(stall, "duration_ns")),
+		human_ns(time, js_int(link, "duration_ns")));
+	text_item(t, LINK_INDENT, hang, "", label, "%s%s%s%s", says, where ? " [" : "",
+		  where ? where : "", where ? "]" : "");
 }
 
 static int longer_first(const void *a, const void *b)
@@ -72,7 +81,10 @@ static int longer_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Links shorter than this are left out so that about @max remain: those that fill most of the stall. */
+/*
+ * Links shorter than this are left out so that about @max remain: those that fill most of the
+ * stall.
+ */
 static int64_t least_shown(struct json_object *stall, size_t max)
 {
 	size_t n = js_len(stall, "links"), i;
@@ -103,7 +115,9 @@ static void put_kinds(struct text *t, struct json_object *stall)
 				ns += js_int(link, "duration_ns");
 		}
 		if (ns * 200 >= js_int(stall, "duration_ns"))
-			text_join(&line, ", ", "%s %s", human_share(share, ns, js_int(stall, "duration_ns")), kinds[k].sum);
+			text_join(&line, ", ", "%s %s",
+				  human_share(share, ns, js_int(stall, "duration_ns")),
+				  kinds[k].sum);
 	}
 	if (line)
 		text_para(t, LINK_INDENT, LINK_INDENT + 2, "In all %s. The longest links:", line);
@@ -111,7 +125,8 @@ static void put_kinds(struct text *t, struct json_object *stall)
 
 static void put_links(struct text *t, struct json_object *stall, size_t max)
 {
-	int64_t least = least_shown(stall, max), trifle = js_int(stall, "duration_ns") / 200, hidden_ns = 0;
+	int64_t least = least_shown(stall, max), trifle = js_int(stall, "duration_ns") / 200,
+		hidden_ns = 0;
 	size_t n = js_len(stall, "links"), i, hidden = 0, shown = 0;
 	char time[HUMAN_MAX];
 
@@ -131,8 +146,11 @@ static void put_links(struct text *t, struct json_object *stall, size_t max)
 		shown++;
 	}
 	if (hidden)
-		text_para(t, LINK_INDENT + 1, LINK_INDENT + 1, "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64 "` shows all)", hidden,
-			  hidden == 1 ? "" : "s", hidden_ns ? ", " : "", hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
+		text_para(t, LINK_INDENT + 1, LINK_INDENT + 1,
+			  "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64
+			  "` shows all)",
+			  hidden, hidden == 1 ? "" : "s", hidden_ns ? ", " : "",
+			  hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
 }
 
 /* Is the cause said by one of the links, word for word? */
@@ -141,7 +159,8 @@ static bool cause_is_link(struct json_object *stall)
 	size_t i;
 
 	for (i = 0; i < js_len(stall, "links"); i++)
-		if (!strncmp(js_str(js_at(stall, "links", i), "what"), js_str(stall, "cause"), strlen(js_str(stall, "cause"))))
+		if (!strncmp(js_str(js_at(stall, "links", i), "what"), js_str(stall, "cause"),
+			     strlen(js_str(stall, "cause"))))
 			return true;
 	return false;
 }
@@ -150,9 +169,14 @@ static bool cause_is_link(struct json_object *stall)
 static const char *kind_words(const char *kind)
 {
 	static const char *const words[][2] = {
-		{ "exit", "held up in the host kernel" }, { "vmm", "held up in the VMM" }, { "runq", "runnable, but not on a CPU" },
-		{ "blocked", "blocked in the host" }, { "late-wake", "woken late" }, { "retry-loop", "the same fault again and again" },
-		{ "exit-storm", "a storm of exits" }, { "operation", "a long operation" },
+		{ "exit", "held up in the host kernel" },
+		{ "vmm", "held up in the VMM" },
+		{ "runq", "runnable, but not on a CPU" },
+		{ "blocked", "blocked in the host" },
+		{ "late-wake", "woken late" },
+		{ "retry-loop", "the same fault again and again" },
+		{ "exit-storm", "a storm of exits" },
+		{ "operation", "a long operation" },
 	};
 	size_t i;
 
@@ -164,7 +188,8 @@ static const char *kind_words(const char *kind)
 
 void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 {
-	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"), *vcpu = NULL, *cites = NULL;
+	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"),
+			    *vcpu = NULL, *cites = NULL;
 	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
 	char length[HUMAN_MAX], start[HUMAN_MAX];
 	const char *what = js_str(stall, "what");
@@ -176,10 +201,15 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	} else {
 		text_join(&who, "", "%s", task);
 	}
-	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s%s", human_ns(length, js_int(stall, "duration_ns")),
+	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s%s",
+		  human_ns(length, js_int(stall, "duration_ns")),
 		  human_time(start, js_int(stall, "start_ns")), t->recordings > 1 ? " of " : "",
-		  t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who, kind_words(js_str(stall, "kind")),
-		  exit ? " (exit " : *what ? ": " : "", what, exit ? ")" : "",
+		  t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who,
+		  kind_words(js_str(stall, "kind")),
+		  exit	  ? " (exit "
+		  : *what ? ": "
+			  : "",
+		  what, exit ? ")" : "",
 		  js_int(stall, "partial") ? " (its far part is summed up)" : "");
 	if (*js_str(stall, "cause") && !cause_is_link(stall))
 		text_para(t, 6, 8, "Because: %s", js_str(stall, "cause"));
@@ -192,7 +222,8 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 struct error *text_patterns(struct text *t, size_t max)
 {
 	static const struct table_column columns[] = {
-		{ "in all", TABLE_RIGHT }, { "stalls", TABLE_RIGHT }, { "longest", TABLE_RIGHT }, { "e.g.", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "in all", TABLE_RIGHT },	{ "stalls", TABLE_RIGHT },
+		{ "longest", TABLE_RIGHT },	{ "e.g.", TABLE_RIGHT | TABLE_OPTIONAL },
 		{ "what happened", TABLE_CUT },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
@@ -245,8 +276,13 @@ static void put_stall_row(struct text *t, struct table *table, struct json_objec
 struct error *text_stalls(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "stall", TABLE_RIGHT }, { "length", TABLE_RIGHT }, { "from", TABLE_RIGHT }, { "VM", TABLE_RIGHT | TABLE_HIDE_EMPTY },
-		{ "task", TABLE_CUT }, { "kind", TABLE_LEFT }, { "what", TABLE_CUT | TABLE_HIDE_EMPTY },
+		{ "stall", TABLE_RIGHT },
+		{ "length", TABLE_RIGHT },
+		{ "from", TABLE_RIGHT },
+		{ "VM", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "task", TABLE_CUT },
+		{ "kind", TABLE_LEFT },
+		{ "what", TABLE_CUT | TABLE_HIDE_EMPTY },
 		{ "cause", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 		{ "source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
@@ -262,25 +298,35 @@ struct error *text_stalls(struct text *t)
 	sum = json_object_array_get_idx(totals, 0);
 	n = json_object_array_length(stalls);
 	if (!n) {
-		text_para(t, 0, 0, "No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
+		text_para(
+			t, 0, 0,
+			"No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
 		return text_not_seen(t);
 	}
 	for (i = 0; i < n; i++)
 		put_stall_row(t, table, json_object_array_get_idx(stalls, i));
 	text_table(t, table, 0);
 	if (js_int(sum, "stalls") > (int64_t)n)
-		text_para(t, 0, 0, "%s stalls in all, %s of them stored; `kvmortem chain --stall N` shows one in full%s.",
-			  human_count(count, js_int(sum, "stalls")), human_count(listed, js_int(sum, "stalls_listed")),
-			  js_int(sum, "stalls_listed") > (int64_t)n ? ", -v lists all stored" : "");
+		text_para(
+			t, 0, 0,
+			"%s stalls in all, %s of them stored; `kvmortem chain --stall N` shows one in full%s.",
+			human_count(count, js_int(sum, "stalls")),
+			human_count(listed, js_int(sum, "stalls_listed")),
+			js_int(sum, "stalls_listed") > (int64_t)n ? ", -v lists all stored" : "");
 	return text_patterns(t, t->verbose ? 0 : PATTERNS_LISTED);
 }
 
 static void put_slice(struct text *t, struct json_object *s)
 {
 	static const char *const keys[][2] = {
-		{ "guest_ns", "in the guest" }, { "host_ns", "handling exits in the host kernel" }, { "vmm_ns", "in the VMM" },
-		{ "halted_ns", "halted by the guest" }, { "waiting_ns", "waiting for a CPU" }, { "blocked_ns", "blocked" },
-		{ "unknown_ns", "unknown" }, { "lost_ns", "lost with lost events" },
+		{ "guest_ns", "in the guest" },
+		{ "host_ns", "handling exits in the host kernel" },
+		{ "vmm_ns", "in the VMM" },
+		{ "halted_ns", "halted by the guest" },
+		{ "waiting_ns", "waiting for a CPU" },
+		{ "blocked_ns", "blocked" },
+		{ "unknown_ns", "unknown" },
+		{ "lost_ns", "lost with lost events" },
 	};
 	_cleanup_free_ char *line = NULL, *vcpu = text_vcpu(t, js_int(s, "vcpu"));
 	char start[HUMAN_MAX], length[HUMAN_MAX], share[HUMAN_MAX];
@@ -288,10 +334,14 @@ static void put_slice(struct text *t, struct json_object *s)
 
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (js_int(s, keys[i][0]) > 0)
-			text_join(&line, ", ", "%s %s", human_share(share, js_int(s, keys[i][0]), js_int(s, "duration_ns")), keys[i][1]);
+			text_join(
+				&line, ", ", "%s %s",
+				human_share(share, js_int(s, keys[i][0]), js_int(s, "duration_ns")),
+				keys[i][1]);
 	if (line)
-		text_para(t, 2, 4, "%s of VM %" PRId64 " in the %s from %s: %s", vcpu, js_int(s, "vm"),
-			  human_ns(length, js_int(s, "duration_ns")), human_time(start, js_int(s, "start_ns")), line);
+		text_para(t, 2, 4, "%s of VM %" PRId64 " in the %s from %s: %s", vcpu,
+			  js_int(s, "vm"), human_ns(length, js_int(s, "duration_ns")),
+			  human_time(start, js_int(s, "start_ns")), line);
 }
 
 struct error *text_chain(struct text *t)
@@ -305,7 +355,9 @@ struct error *text_chain(struct text *t)
 	if (i)
 		return NULL;
 	if (!slices) {
-		text_para(t, 0, 0, "No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
+		text_para(
+			t, 0, 0,
+			"No stalls: whenever a vCPU had something to do it ran, as far as the input shows.");
 		return NULL;
 	}
 	if (!json_object_array_length(slices)) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* text_tables.c - the views that are one table: exits, latency, query. Columns as the reference tools name them. */
+/*
+ * text_tables.c - the views that are one table: exits, latency, query. Columns as the reference
+ * tools name them.
+ */
 #include "text.h"
 
 #include "query.h"
@@ -9,7 +12,10 @@
 static const char *event_words(const char *event)
 {
 	static const char *const words[][2] = {
-		{ "vmexit", "VM-EXIT" }, { "mmio", "MMIO Access" }, { "ioport", "IO Port Access" }, { "msr", "MSR Access" },
+		{ "vmexit", "VM-EXIT" },
+		{ "mmio", "MMIO Access" },
+		{ "ioport", "IO Port Access" },
+		{ "msr", "MSR Access" },
 	};
 	size_t i;
 
@@ -22,14 +28,21 @@ static const char *event_words(const char *event)
 /* Rows of one table have the same source, VM and vCPU. */
 static bool same_group(struct json_object *a, struct json_object *b)
 {
-	return js_int(a, "source") == js_int(b, "source") && js_int(a, "vm") == js_int(b, "vm") && js_int(a, "vcpu") == js_int(b, "vcpu");
+	return js_int(a, "source") == js_int(b, "source") && js_int(a, "vm") == js_int(b, "vm") &&
+	       js_int(a, "vcpu") == js_int(b, "vcpu");
 }
 
-static void put_exit_group(struct text *t, struct json_object *rows, size_t from, size_t to, const char *event, size_t max, int indent)
+static void put_exit_group(struct text *t, struct json_object *rows, size_t from, size_t to,
+			   const char *event, size_t max, int indent)
 {
 	const struct table_column columns[] = {
-		{ event_words(event), TABLE_RIGHT | TABLE_CUT }, { "Samples", TABLE_RIGHT }, { "Samples%", TABLE_RIGHT }, { "Time%", TABLE_RIGHT },
-		{ "Min Time", TABLE_RIGHT | TABLE_OPTIONAL }, { "Max Time", TABLE_RIGHT }, { "Avg time", TABLE_RIGHT },
+		{ event_words(event), TABLE_RIGHT | TABLE_CUT },
+		{ "Samples", TABLE_RIGHT },
+		{ "Samples%", TABLE_RIGHT },
+		{ "Time%", TABLE_RIGHT },
+		{ "Min Time", TABLE_RIGHT | TABLE_OPTIONAL },
+		{ "Max Time", TABLE_RIGHT },
+		{ "Avg time", TABLE_RIGHT },
 		{ "+-", TABLE_RIGHT | TABLE_OPTIONAL },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
@@ -47,8 +60,10 @@ static void put_exit_group(struct text *t, struct json_object *rows, size_t from
 
 		table_cell(table, js_str(r, "reason"));
 		table_cellf(table, "%" PRId64, js_int(r, "count"));
-		table_cellf(table, "%.2f%%", count ? 100.0 * (double)js_int(r, "count") / (double)count : 0.0);
-		table_cellf(table, "%.2f%%", total ? 100.0 * (double)js_int(r, "total_ns") / (double)total : 0.0);
+		table_cellf(table, "%.2f%%",
+			    count ? 100.0 * (double)js_int(r, "count") / (double)count : 0.0);
+		table_cellf(table, "%.2f%%",
+			    total ? 100.0 * (double)js_int(r, "total_ns") / (double)total : 0.0);
 		table_cellf(table, "%.2fus", (double)js_int(r, "min_ns") / 1000.0);
 		table_cellf(table, "%.2fus", (double)js_int(r, "max_ns") / 1000.0);
 		table_cellf(table, "%.2fus", json_object_get_double(js_get(r, "mean")) / 1000.0);
@@ -60,10 +75,12 @@ static void put_exit_group(struct text *t, struct json_object *rows, size_t from
 	text_table(t, table, indent);
 	if (i < to)
 		text_para(t, indent, indent, "and %zu more reasons (`kvmortem exits`)", to - i);
-	text_para(t, indent, indent, "Total Samples:%s, Total events handled time:%s.", human_count(buf, count), human_ns(time, total));
+	text_para(t, indent, indent, "Total Samples:%s, Total events handled time:%s.",
+		  human_count(buf, count), human_ns(time, total));
 }
 
-struct error *text_exit_table(struct text *t, const char *event, const char *by, size_t max, int indent)
+struct error *text_exit_table(struct text *t, const char *event, const char *by, size_t max,
+			      int indent)
 {
 	_cleanup_json_ struct json_object *rows = NULL;
 	size_t n, i, end;
@@ -74,7 +91,8 @@ struct error *text_exit_table(struct text *t, const char *event, const char *by,
 		struct json_object *r = json_object_array_get_idx(rows, i);
 		_cleanup_free_ char *head = NULL, *vcpu = NULL, *vm = NULL;
 
-		for (end = i + 1; end < n && same_group(r, json_object_array_get_idx(rows, end)); end++)
+		for (end = i + 1; end < n && same_group(r, json_object_array_get_idx(rows, end));
+		     end++)
 			;
 		if (js_has(r, "vm")) {
 			vm = text_vm(t, js_int(r, "vm"));
@@ -100,8 +118,11 @@ struct error *text_exits(struct text *t)
 	const char *event = t->ctx->opt->exits_event ? t->ctx->opt->exits_event : "vmexit";
 	const char *by = t->ctx->opt->exits_by ? t->ctx->opt->exits_by : "all";
 
-	if (case_int(t->ctx->db, 0, "SELECT COUNT(*) FROM exit_stat WHERE event = ? AND picked(vm_id, vcpu_id)", "s", event) <= 0) {
-		text_para(t, 0, 0, "No %s events in the input%s.", event, t->ctx->opt->vm || t->ctx->opt->vcpu ? " for what was asked" : "");
+	if (case_int(t->ctx->db, 0,
+		     "SELECT COUNT(*) FROM exit_stat WHERE event = ? AND picked(vm_id, vcpu_id)",
+		     "s", event) <= 0) {
+		text_para(t, 0, 0, "No %s events in the input%s.", event,
+			  t->ctx->opt->vm || t->ctx->opt->vcpu ? " for what was asked" : "");
 		return NULL;
 	}
 	return text_exit_table(t, event, by, 0, 0);
@@ -139,9 +160,14 @@ static void put_latency_row(struct text *t, struct table *table, struct json_obj
 struct error *text_latency(struct text *t)
 {
 	static const struct table_column columns[] = {
-		{ "Task", TABLE_CUT }, { "Runtime ms", TABLE_RIGHT }, { "On CPU ms", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL },
-		{ "Count", TABLE_RIGHT }, { "Avg delay ms", TABLE_RIGHT }, { "Max delay ms", TABLE_RIGHT },
-		{ "Max start s", TABLE_RIGHT | TABLE_HIDE_EMPTY }, { "Max end s", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL },
+		{ "Task", TABLE_CUT },
+		{ "Runtime ms", TABLE_RIGHT },
+		{ "On CPU ms", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL },
+		{ "Count", TABLE_RIGHT },
+		{ "Avg delay ms", TABLE_RIGHT },
+		{ "Max delay ms", TABLE_RIGHT },
+		{ "Max start s", TABLE_RIGHT | TABLE_HIDE_EMPTY },
+		{ "Max end s", TABLE_RIGHT | TABLE_HIDE_EMPTY | TABLE_OPTIONAL },
 		{ "Source", TABLE_CUT | TABLE_OPTIONAL | TABLE_HIDE_EMPTY },
 	};
 	_cleanup_table_ struct table *table = table_create(columns, ARRAY_SIZE(columns));
@@ -151,7 +177,9 @@ struct error *text_latency(struct text *t)
 	TRY(model_array(t->ctx, MODEL_LATENCY, NULL, NULL, &rows));
 	n = json_object_array_length(rows);
 	if (!n) {
-		text_para(t, 0, 0, "No run-queue waits in the input (they need sched_switch and sched_waking or sched_wakeup).");
+		text_para(
+			t, 0, 0,
+			"No run-queue waits in the input (they need sched_switch and sched_waking or sched_wakeup).");
 		return NULL;
 	}
 	for (i = 0; i < n && (t->verbose || i < LATENCY_SHOWN); i++)

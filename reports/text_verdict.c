@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * text_verdict.c - the first part of `analyze`: which known bug this is, what in the evidence says so, and what to do.
+ * text_verdict.c - the first part of `analyze`: which known bug this is, what in the evidence says
+ * so, and what to do.
  *
- * Matches and likely ones are told in full, possible ones as far as they go, the rest as one line of reason each.
+ * Matches and likely ones are told in full, possible ones as far as they go, the rest as one line
+ * of reason each.
  */
 #include "text.h"
 
@@ -54,7 +56,8 @@ static char *span(struct json_object *o)
 		return NULL;
 	if (!js_has(o, "to_ns") || end <= start)
 		return xasprintf("at %s", human_time(from, start));
-	return xasprintf("from %s to %s (%s)", human_time(from, start), human_time(to, end), human_ns(length, end - start));
+	return xasprintf("from %s to %s (%s)", human_time(from, start), human_time(to, end),
+			 human_ns(length, end - start));
 }
 
 static void put_subject(struct text *t, struct json_object *v)
@@ -92,7 +95,8 @@ static void put_quote(struct text *t, struct json_object *row)
 	cut = display_cut(clean, room);
 	if (clean[cut])
 		cut = display_cut(clean, room - 1);
-	fprintf(t->out, "%*s%s| %.*s%s%s\n", BODY, "", t->dim, (int)cut, clean, clean[cut] ? "…" : "", t->off);
+	fprintf(t->out, "%*s%s| %.*s%s%s\n", BODY, "", t->dim, (int)cut, clean,
+		clean[cut] ? "…" : "", t->off);
 }
 
 /* Rows that say the same are told once, with the citations of all. */
@@ -120,12 +124,14 @@ static bool said_before(struct json_object *item, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(js_str(js_at(item, "rows", i), "says"), js_str(js_at(item, "rows", n), "says")))
+		if (!strcmp(js_str(js_at(item, "rows", i), "says"),
+			    js_str(js_at(item, "rows", n), "says")))
 			return true;
 	return false;
 }
 
-static void put_evidence_row(struct text *t, const char *label, const char *style, struct json_object *item, size_t i, bool quote)
+static void put_evidence_row(struct text *t, const char *label, const char *style,
+			     struct json_object *item, size_t i, bool quote)
 {
 	struct json_object *row = js_at(item, "rows", i);
 	_cleanup_json_ struct json_object *all = NULL;
@@ -135,7 +141,8 @@ static void put_evidence_row(struct text *t, const char *label, const char *styl
 	all = joined_cites(item, i, &same);
 	cites = text_cites(t, all, t->verbose ? SIZE_MAX : CITES_SHOWN);
 	if (same > 1)
-		text_item(t, LABEL, BODY, style, label, "%s (%zu times)", js_str(row, "says"), same);
+		text_item(t, LABEL, BODY, style, label, "%s (%zu times)", js_str(row, "says"),
+			  same);
 	else
 		text_item(t, LABEL, BODY, style, label, "%s", js_str(row, "says"));
 	if (cites)
@@ -144,7 +151,8 @@ static void put_evidence_row(struct text *t, const char *label, const char *styl
 		put_quote(t, row);
 }
 
-static void put_item(struct text *t, struct json_object *item, const char *label, const char *style, bool quote)
+static void put_item(struct text *t, struct json_object *item, const char *label, const char *style,
+		     bool quote)
 {
 	size_t n = js_len(item, "rows"), shown = 0, left = 0, i;
 
@@ -155,14 +163,16 @@ static void put_item(struct text *t, struct json_object *item, const char *label
 			left++;
 			continue;
 		}
-		put_evidence_row(t, shown ? "" : label, style, item, i, t->verbose || (quote && !shown));
+		put_evidence_row(t, shown ? "" : label, style, item, i,
+				 t->verbose || (quote && !shown));
 		shown++;
 	}
 	if (left)
 		text_para(t, BODY, BODY, "and %zu more such rows (-v shows all)", left);
 }
 
-static void put_evidence(struct text *t, struct json_object *v, const char *role, const char *style, bool quote)
+static void put_evidence(struct text *t, struct json_object *v, const char *role, const char *style,
+			 bool quote)
 {
 	size_t i;
 
@@ -171,8 +181,11 @@ static void put_evidence(struct text *t, struct json_object *v, const char *role
 		const char *strength = js_str(e, "strength");
 
 		if (is_outcome(e, role, "shown"))
-			put_item(t, e, !strcmp(role, "precondition") ? "given" : *strength ? strength : role, style,
-				 quote && !strcmp(strength, "decisive"));
+			put_item(t, e,
+				 !strcmp(role, "precondition") ? "given"
+				 : *strength		       ? strength
+							       : role,
+				 style, quote && !strcmp(strength, "decisive"));
 	}
 }
 
@@ -183,7 +196,8 @@ static void put_list(struct text *t, struct json_object *v, const char *key, con
 	for (i = 0; i < js_len(v, key); i++) {
 		struct json_object *o = js_at(v, key, i);
 
-		text_item(t, LABEL, BODY, t->dim, i ? "" : label, "%s", json_object_get_string(o) ? json_object_get_string(o) : "");
+		text_item(t, LABEL, BODY, t->dim, i ? "" : label, "%s",
+			  json_object_get_string(o) ? json_object_get_string(o) : "");
 	}
 }
 
@@ -196,7 +210,8 @@ static void put_commands(struct text *t, struct json_object *v)
 
 		if (!i)
 			fprintf(t->out, "%*s%sRecord%s\n", LABEL, "", t->dim, t->off);
-		text_verbatim(t, LABEL + 2, "", json_object_get_string(o) ? json_object_get_string(o) : "");
+		text_verbatim(t, LABEL + 2, "",
+			      json_object_get_string(o) ? json_object_get_string(o) : "");
 	}
 }
 
@@ -216,12 +231,15 @@ static void put_mechanism(struct text *t, struct json_object *v)
 		if (flat[i] == '.' && flat[i + 1] == ' ')
 			end = i + 1;
 	if (end)
-		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%.*s (-v shows all)", (int)end, flat);
+		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%.*s (-v shows all)", (int)end,
+			  flat);
 }
 
 static void put_title(struct text *t, struct json_object *v)
 {
-	const char *style = is_verdict(v, "match") ? t->red : is_verdict(v, "likely") ? t->yellow : t->cyan;
+	const char *style = is_verdict(v, "match")    ? t->red
+			    : is_verdict(v, "likely") ? t->yellow
+						      : t->cyan;
 	_cleanup_free_ char *word = xstrdup(js_str(v, "verdict")), *label = NULL;
 	char *p;
 
@@ -278,7 +296,8 @@ static void put_reason(struct text *t, struct json_object *v)
 	const char *because = js_str(v, "because"), *score = strstr(because, "; score ");
 
 	/* how the score came about matters only for those that stand */
-	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s", score && !t->verbose ? (int)(score - because) : (int)strlen(because), because);
+	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s",
+		  score && !t->verbose ? (int)(score - because) : (int)strlen(because), because);
 }
 
 static bool seen_before(struct json_object *all, size_t i)
@@ -308,8 +327,8 @@ static void count(struct tally *y)
 }
 
 /* Verdicts of one word, in full or short; those beyond @max as one line each. */
-static void put_kind(struct text *t, struct json_object *all, const char *word, void (*put)(struct text *, struct json_object *),
-		     size_t max, bool *any)
+static void put_kind(struct text *t, struct json_object *all, const char *word,
+		     void (*put)(struct text *, struct json_object *), size_t max, bool *any)
 {
 	size_t i, n = 0;
 
@@ -326,10 +345,13 @@ static void put_kind(struct text *t, struct json_object *all, const char *word, 
 		put(t, v);
 	}
 	if (n > max && !t->verbose)
-		text_para(t, LABEL, LABEL, "and %zu more that are %s (-v shows all)", n - max, word);
+		text_para(t, LABEL, LABEL, "and %zu more that are %s (-v shows all)", n - max,
+			  word);
 }
 
-/* What was looked at and is not it: only where something of it was there, unless -v asks for all. */
+/*
+ * What was looked at and is not it: only where something of it was there, unless -v asks for all.
+ */
 static void put_look_alikes(struct text *t, struct tally *y)
 {
 	size_t i, n = 0, shown = 0;
@@ -337,7 +359,8 @@ static void put_look_alikes(struct text *t, struct tally *y)
 	for (i = 0; i < json_object_array_length(y->all); i++) {
 		struct json_object *v = json_object_array_get_idx(y->all, i);
 
-		if (!is_verdict(v, "ruled-out") || (!t->verbose && !any_shown(v, "for") && !any_shown(v, "against")))
+		if (!is_verdict(v, "ruled-out") ||
+		    (!t->verbose && !any_shown(v, "for") && !any_shown(v, "against")))
 			continue;
 		if (!n++)
 			text_heading(t, "Looks like it, but ruled out");
@@ -376,11 +399,15 @@ struct error *text_verdicts(struct text *t)
 	TRY(model_array(t->ctx, MODEL_VERDICTS, NULL, NULL, &y.all));
 	count(&y);
 	if (!y.full && y.possible)
-		text_item(t, 0, 0, t->bold, "No known bug is shown,", "but %zu %s possible (%zu signatures checked).", y.possible,
+		text_item(t, 0, 0, t->bold, "No known bug is shown,",
+			  "but %zu %s possible (%zu signatures checked).", y.possible,
 			  y.possible == 1 ? "is" : "are", y.checked);
 	else if (!y.full && y.checked)
-		text_item(t, 0, 0, t->bold, "No known bug matches.", "%zu signatures were checked, %zu of them ruled out, %zu can't be told from this "
-			  "input.", y.checked, y.ruled_out, y.open);
+		text_item(
+			t, 0, 0, t->bold, "No known bug matches.",
+			"%zu signatures were checked, %zu of them ruled out, %zu can't be told from this "
+			"input.",
+			y.checked, y.ruled_out, y.open);
 	any = !y.full;		/* then a sentence stands before */
 	put_kind(t, y.all, "match", put_full, SIZE_MAX, &any);
 	put_kind(t, y.all, "likely", put_full, SIZE_MAX, &any);

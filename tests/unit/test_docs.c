@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_docs.c - doc/case-file.md explains every table and column of the schema, doc/json.md every key that the JSON report prints. */
+/*
+ * test_docs.c - doc/case-file.md explains every table and column of the schema, doc/json.md every
+ * key that the JSON report prints.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,11 +48,16 @@ static void case_file(void **state)
 
 	(void)state;
 	assert_null(case_create(&db, NULL));
-	assert_null(case_query(db, &st, "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' "
-			       "ORDER BY m.rowid, c.cid", ""));
+	assert_null(case_query(
+		db, &st,
+		"SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' "
+		"ORDER BY m.rowid, c.cid",
+		""));
 	while (case_step(db, st, &err)) {
-		const char *table = (const char *)sqlite3_column_text(st, 0), *column = (const char *)sqlite3_column_text(st, 1);
-		_cleanup_free_ char *head = xasprintf("\n### %s\n", table), *item = xasprintf("\n- `%s` — ", column);
+		const char *table = (const char *)sqlite3_column_text(st, 0),
+			   *column = (const char *)sqlite3_column_text(st, 1);
+		_cleanup_free_ char *head = xasprintf("\n### %s\n", table),
+				    *item = xasprintf("\n- `%s` — ", column);
 		_cleanup_free_ char *text = section(doc, head);
 
 		columns++;
@@ -80,8 +88,10 @@ static void case_file_no_more(void **state)
 		sscanf(line, "### %63s", table);
 		if (!*table || sscanf(line, "- `%63[^`]`", column) != 1)
 			continue;
-		if (case_int(db, 0, "SELECT COUNT(*) FROM pragma_table_info(?) WHERE name = ?", "ss", table, column) != 1)
-			fail_msg("doc/case-file.md explains %s.%s, which does not exist", table, column);
+		if (case_int(db, 0, "SELECT COUNT(*) FROM pragma_table_info(?) WHERE name = ?",
+			     "ss", table, column) != 1)
+			fail_msg("doc/case-file.md explains %s.%s, which does not exist", table,
+				 column);
 	}
 	case_close(db);
 	free(doc);
@@ -112,13 +122,15 @@ static int undocumented(const char *doc, const char *file, struct json_object *o
 
 static void json(void **state)
 {
-	static const char *const views[] = { "analyze", "info", "exits", "latency", "stalls", "chain" };
+	static const char *const views[] = { "analyze", "info",	  "exits",
+					     "latency", "stalls", "chain" };
 	char *doc = slurp(SRCDIR "/doc/json.md");
 	int missing = 0;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
-		_cleanup_free_ char *path = xasprintf(SRCDIR "/fixtures/reports/%s.json", views[i]), *text = slurp(path);
+		_cleanup_free_ char *path = xasprintf(SRCDIR "/fixtures/reports/%s.json", views[i]),
+				    *text = slurp(path);
 		struct json_object *o = json_tokener_parse(text);
 
 		assert_non_null(o);
@@ -132,7 +144,9 @@ static void json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_file), cmocka_unit_test(case_file_no_more), cmocka_unit_test(json),
+		cmocka_unit_test(case_file),
+		cmocka_unit_test(case_file_no_more),
+		cmocka_unit_test(json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_reports.c - the reports on a case file filled by hand: golden outputs, filters, hostile strings, writing files. */
+/*
+ * test_reports.c - the reports on a case file filled by hand: golden outputs, filters, hostile
+ * strings, writing files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +90,8 @@ static void assert_golden(const char *name, const char *got)
 
 static void golden_views(void **state)
 {
-	static const char *const views[] = { "analyze", "info", "exits", "latency", "stalls", "chain" };
+	static const char *const views[] = { "analyze", "info",	  "exits",
+					     "latency", "stalls", "chain" };
 	static const char *const widths[] = { "80", "200" };
 	struct case_db *db = make_case();
 	struct options opt = { .chain_stall = -1 };
@@ -170,12 +174,15 @@ static void filters(void **state)
 	s = written(db, opt, "latency", NULL);
 	o = json_tokener_parse(s);
 	assert_int_equal(js_len(o, "rows"), 1);
-	assert_string_equal(js_str(js_at(o, "rows", 0), "task"), "CPU 1/KVM");	/* without the ":163" it is stored with */
+	assert_string_equal(js_str(js_at(o, "rows", 0), "task"),
+			    "CPU 1/KVM"); /* without the ":163" it is stored with */
 	json_object_put(o);
 	free(s);
 	opt.vcpu = "77";
 	s = written(db, opt, "stalls", NULL);
-	assert_string_equal(s, "error 1: --vcpu 77: no such one here; there are 0 (tid 162, VM 1), 1 (tid 163, VM 1), 0 (tid 301, VM 2)\n");
+	assert_string_equal(
+		s,
+		"error 1: --vcpu 77: no such one here; there are 0 (tid 162, VM 1), 1 (tid 163, VM 1), 0 (tid 301, VM 2)\n");
 	free(s);
 	case_close(db);
 }
@@ -251,19 +258,23 @@ static void chain_at(void **state)
 	free(s);
 	opt.chain_at = "1000";
 	s = written(db, opt, "chain", NULL);
-	assert_string_equal(s, "error 1: --at 1000: no recording of the input covers that time; `info` shows their spans\n");
+	assert_string_equal(
+		s,
+		"error 1: --at 1000: no recording of the input covers that time; `info` shows their spans\n");
 	free(s);
 	opt.chain_at = NULL;
 	opt.chain_stall = 9;
 	s = written(db, opt, "chain", NULL);
-	assert_string_equal(s, "error 1: --stall 9: no such stall; `stalls` lists them with their numbers\n");
+	assert_string_equal(
+		s, "error 1: --stall 9: no such stall; `stalls` lists them with their numbers\n");
 	free(s);
 	case_close(db);
 }
 
 static void empty_case(void **state)
 {
-	static const char *const views[] = { "analyze", "info", "exits", "latency", "stalls", "chain" };
+	static const char *const views[] = { "analyze", "info",	  "exits",
+					     "latency", "stalls", "chain" };
 	struct options opt = { .chain_stall = -1 };
 	struct case_db *db;
 	size_t i;
@@ -288,14 +299,30 @@ static void empty_case(void **state)
 	case_close(db);
 }
 
-/* Everything a bundle can name is hostile here; what comes out must not act on a terminal nor break lines. */
+/*
+ * Everything a bundle can name is hostile here; what comes out must not act on a terminal nor break
+ * lines.
+ */
 static void hostile(void **state)
 {
 	static const char *const evil[] = {
-		"\033[2J\033]0;owned\007", "a\nb\rc", "\xe2\x80\xae" "txt.exe", "<script>alert(1)</script>", "\xc2\x9b" "31m", "\xff\xfe", "%s%n%s",
-		"\xe8\x99\x9a\xe6\x8b\x9f\xe6\x9c\xba", "$(reboot) `id`", "e\xcc\x81\xcc\x81\xcc\x81", "\xf0\x9f\x92\xa9", "\xe2\x80\x8b",
+		"\033[2J\033]0;owned\007",
+		"a\nb\rc",
+		"\xe2\x80\xae"
+		"txt.exe",
+		"<script>alert(1)</script>",
+		"\xc2\x9b"
+		"31m",
+		"\xff\xfe",
+		"%s%n%s",
+		"\xe8\x99\x9a\xe6\x8b\x9f\xe6\x9c\xba",
+		"$(reboot) `id`",
+		"e\xcc\x81\xcc\x81\xcc\x81",
+		"\xf0\x9f\x92\xa9",
+		"\xe2\x80\x8b",
 	};
-	static const char *const views[] = { "analyze", "info", "exits", "latency", "stalls", "chain" };
+	static const char *const views[] = { "analyze", "info",	  "exits",
+					     "latency", "stalls", "chain" };
 	char *longest = xmalloc(10241);
 	size_t i, k;
 
@@ -307,20 +334,31 @@ static void hostile(void **state)
 		struct options opt = { .chain_stall = -1 };
 		struct case_db *db = make_case();
 		static const char *const updates[] = {
-			"UPDATE member SET path = ?1, format = ?1, message = ?1", "UPDATE source SET path = ?1, kernel = ?1, host = ?1, clock = ?1",
-			"UPDATE recording SET command = ?1", "UPDATE cite SET text = ?1", "UPDATE vm SET name = ?1", "UPDATE vcpu SET comm = ?1",
-			"UPDATE exit_stat SET reason = ?1", "UPDATE stall SET task = ?1, cause = ?1, what = ?1, kind = ?1",
-			"UPDATE chain_link SET task = ?1, what = ?1, kind = ?1", "UPDATE pattern SET shape = ?1", "UPDATE runq_delay SET task = ?1",
-			"UPDATE runq_wait SET top_task = ?1", "UPDATE loss SET what = ?1", "UPDATE coverage SET event = ?1",
+			"UPDATE member SET path = ?1, format = ?1, message = ?1",
+			"UPDATE source SET path = ?1, kernel = ?1, host = ?1, clock = ?1",
+			"UPDATE recording SET command = ?1",
+			"UPDATE cite SET text = ?1",
+			"UPDATE vm SET name = ?1",
+			"UPDATE vcpu SET comm = ?1",
+			"UPDATE exit_stat SET reason = ?1",
+			"UPDATE stall SET task = ?1, cause = ?1, what = ?1, kind = ?1",
+			"UPDATE chain_link SET task = ?1, what = ?1, kind = ?1",
+			"UPDATE pattern SET shape = ?1",
+			"UPDATE runq_delay SET task = ?1",
+			"UPDATE runq_wait SET top_task = ?1",
+			"UPDATE loss SET what = ?1",
+			"UPDATE coverage SET event = ?1",
 			"UPDATE verdict SET title = ?1, because = ?1, workaround = ?1, mechanism = ?1, contradiction = ?1, signature = ?1, "
 			"record_next = json_array(?1), missing = json_array(?1), fixed_by = ?1",
-			"UPDATE evidence SET says = ?1, strength = ?1", "UPDATE event_count SET event = ?1",
+			"UPDATE evidence SET says = ?1, strength = ?1",
+			"UPDATE event_count SET event = ?1",
 		};
 
 		for (k = 0; k < ARRAY_SIZE(updates); k++) {
 			sqlite3_stmt *st;
 
-			assert_int_equal(sqlite3_prepare_v2(db->db, updates[k], -1, &st, NULL), SQLITE_OK);
+			assert_int_equal(sqlite3_prepare_v2(db->db, updates[k], -1, &st, NULL),
+					 SQLITE_OK);
 			sqlite3_bind_text(st, 1, s, -1, SQLITE_STATIC);
 			assert_int_equal(sqlite3_step(st), SQLITE_DONE);
 			sqlite3_finalize(st);
@@ -373,10 +411,21 @@ static void escapes(void **state)
 
 static void humans(void **state)
 {
-	static const struct { int64_t ns; const char *text; } durations[] = {
-		{ 0, "0 ns" }, { 999, "999 ns" }, { 1000, "1.00 us" }, { 64520, "64.5 us" }, { 999600, "1.00 ms" }, { 255800000, "256 ms" },
-		{ 1331609340, "1.33 s" }, { 107244000000, "107 s" }, { 1040000000000, "17.3 min" }, { 93600000000000, "26.0 h" },
-		{ 267840000000000, "3.10 d" }, { -1500, "-1.50 us" }, { INT64_MAX, "106752 d" },
+	static const struct { int64_t ns; const char *text;
+	} durations[] = {
+		{ 0, "0 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.00 us" },
+		{ 64520, "64.5 us" },
+		{ 999600, "1.00 ms" },
+		{ 255800000, "256 ms" },
+		{ 1331609340, "1.33 s" },
+		{ 107244000000, "107 s" },
+		{ 1040000000000, "17.3 min" },
+		{ 93600000000000, "26.0 h" },
+		{ 267840000000000, "3.10 d" },
+		{ -1500, "-1.50 us" },
+		{ INT64_MAX, "106752 d" },
 	};
 	char buf[HUMAN_MAX];
 	size_t i;
@@ -409,7 +458,10 @@ static char *printed(struct table *t, int width)
 static void tables(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "name", TABLE_CUT }, { "n", TABLE_RIGHT }, { "more", TABLE_OPTIONAL }, { "none", TABLE_HIDE_EMPTY },
+		{ "name", TABLE_CUT },
+		{ "n", TABLE_RIGHT },
+		{ "more", TABLE_OPTIONAL },
+		{ "none", TABLE_HIDE_EMPTY },
 	};
 	struct table *t = table_create(columns, ARRAY_SIZE(columns));
 	char *s;
@@ -440,8 +492,17 @@ static void queries(void **state)
 {
 	struct case_db *db = make_case();
 	static const char *const refused[] = {
-		"DELETE FROM vm", "SELECT 1; SELECT 2", "", "ATTACH 'x' AS y", "PRAGMA journal_mode = WAL", "PRAGMA user_version = 3", "SELECT nothing",
-		"SELECT load_extension('x')", "CREATE TEMP TABLE t(a)", "VACUUM", "BEGIN",
+		"DELETE FROM vm",
+		"SELECT 1; SELECT 2",
+		"",
+		"ATTACH 'x' AS y",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA user_version = 3",
+		"SELECT nothing",
+		"SELECT load_extension('x')",
+		"CREATE TEMP TABLE t(a)",
+		"VACUUM",
+		"BEGIN",
 	};
 	struct options opt = { .format = "json", .chain_stall = -1 };
 	struct error *err;
@@ -457,11 +518,15 @@ static void queries(void **state)
 		assert_null(st);
 		error_free(err);
 	}
-	assert_null(query_prepare(db, &st, "SELECT id, id, name, 9223372036854775807 AS big, NULL AS none, 0.5 AS half FROM vm ORDER BY id; "));
+	assert_null(query_prepare(
+		db, &st,
+		"SELECT id, id, name, 9223372036854775807 AS big, NULL AS none, 0.5 AS half FROM vm ORDER BY id; "));
 	s = written(db, opt, "query", st);
-	assert_string_equal(s, "{\"schema\": 1,\n\"columns\": [\"id\",\"id:2\",\"name\",\"big\",\"none\",\"half\"],\n\"rows\": [\n"
-			       "  {\"id\":1,\"id:2\":1,\"name\":\"win11\",\"big\":9223372036854775807,\"none\":null,\"half\":0.5},\n"
-			       "  {\"id\":2,\"id:2\":2,\"name\":\"qemu-system-x86\",\"big\":9223372036854775807,\"none\":null,\"half\":0.5}\n ]\n}\n");
+	assert_string_equal(
+		s,
+		"{\"schema\": 1,\n\"columns\": [\"id\",\"id:2\",\"name\",\"big\",\"none\",\"half\"],\n\"rows\": [\n"
+		"  {\"id\":1,\"id:2\":1,\"name\":\"win11\",\"big\":9223372036854775807,\"none\":null,\"half\":0.5},\n"
+		"  {\"id\":2,\"id:2\":2,\"name\":\"qemu-system-x86\",\"big\":9223372036854775807,\"none\":null,\"half\":0.5}\n ]\n}\n");
 	free(s);
 	sqlite3_reset(st);
 	opt.format = "text";
@@ -518,7 +583,8 @@ static void writing(void **state)
 	opt.output = "/dev/full";
 	err = report_write(db, &opt, "latency", NULL);
 	assert_int_equal(err->code, ERR_IO);
-	assert_string_equal(err->what, "/dev/full: No space left on device; the report is not complete");
+	assert_string_equal(err->what,
+			    "/dev/full: No space left on device; the report is not complete");
 	error_free(err);
 	opt.output = dir;
 	err = report_write(db, &opt, "latency", NULL);
@@ -537,9 +603,12 @@ static void writing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_views), cmocka_unit_test(text_fits), cmocka_unit_test(filters), cmocka_unit_test(exits_by),
-		cmocka_unit_test(chain_at), cmocka_unit_test(empty_case), cmocka_unit_test(hostile), cmocka_unit_test(escapes),
-		cmocka_unit_test(humans), cmocka_unit_test(tables), cmocka_unit_test(queries), cmocka_unit_test(writing),
+		cmocka_unit_test(golden_views), cmocka_unit_test(text_fits),
+		cmocka_unit_test(filters),	cmocka_unit_test(exits_by),
+		cmocka_unit_test(chain_at),	cmocka_unit_test(empty_case),
+		cmocka_unit_test(hostile),	cmocka_unit_test(escapes),
+		cmocka_unit_test(humans),	cmocka_unit_test(tables),
+		cmocka_unit_test(queries),	cmocka_unit_test(writing),
 	};
 
 	unsetenv("NO_COLOR");
