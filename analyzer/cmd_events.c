@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cmd_events.c - the decoded events in time order, as text or NDJSON (design §9): a consumer that prints.
+ * cmd_events.c - the decoded events in time order, as text or NDJSON (design §9): a consumer
+ * that prints.
  *
- * It runs in the parser's thread, for it looks into the stream's tables and asks the parser for each record's fields.
+ * It runs in the parser's thread, for it looks into the stream's tables and asks the parser for
+ * each record's fields.
  */
 #include <json-c/json.h>
 
@@ -159,8 +161,9 @@ static struct json_object *json_value(const struct field_value *v)
 	case FIELD_ARRAY:
 		list = json_object_new_array();
 		for (i = 0; v->u && i < v->len / v->u; i++)
-			json_object_array_add(list, v->i ? json_object_new_int64((int64_t)array_element(v, i)) :
-					      json_object_new_uint64(array_element(v, i)));
+			json_object_array_add(
+				list, v->i ? json_object_new_int64((int64_t)array_element(v, i))
+					   : json_object_new_uint64(array_element(v, i)));
 		return list;
 	}
 	return NULL;
@@ -208,7 +211,8 @@ static void print_json(struct printing *p, struct stream *s, const struct event 
 	if (s->ops && s->ops->fields)
 		s->ops->fields(s->ops_priv, ev, json_field, fields);
 	json_object_object_add(o, "fields", fields);
-	text = json_object_to_json_string_length(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	text = json_object_to_json_string_length(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 	put_json(p->pr->out, text, len);
 	fputc('\n', p->pr->out);
 	json_object_put(o);
@@ -259,7 +263,8 @@ static void text_field(void *arg, const char *name, const struct field_value *v)
 	}
 }
 
-static void print_text(struct printing *p, struct stream *s, const struct event *ev, const char *rendered)
+static void print_text(struct printing *p, struct stream *s, const struct event *ev,
+		       const char *rendered)
 {
 	const char *name = s->types[ev->ev].name;
 	struct text_fields fields = { .out = p->pr->out };
@@ -334,10 +339,13 @@ static struct error *end(void *priv, struct stream *s)
 	return NULL;
 }
 
-static const struct consumer printing_consumer = { .sync = true, .begin = begin, .batch = batch, .end = end };
+static const struct consumer printing_consumer = {
+	.sync = true, .begin = begin, .batch = batch, .end = end
+};
 
-static struct error *open_printing(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				   const struct stream_ops *ops, void *ops_priv)
+static struct error *open_printing(struct parse_ctx *ctx, struct stream **ret,
+				   const struct source_desc *desc, const struct stream_ops *ops,
+				   void *ops_priv)
 {
 	struct printing *p = xcalloc(1, sizeof(*p));
 

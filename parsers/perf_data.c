@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_data.c - the parser of perf.data files (file mode): header, features, then one walk over the records.
- * The parts are described in perf_file.h.
+ * perf_data.c - the parser of perf.data files (file mode): header, features, then one walk over
+ * the records. The parts are described in perf_file.h.
  */
 #include "perf_file.h"
 #include "render.h"
@@ -60,7 +60,10 @@ static const char *clock_name(const struct perf_file *pf)
 	return pf->has_time ? "sched" : "unknown";
 }
 
-/* Whose recording it is: who was asked for kvm's events is a host, unless the bundle says otherwise. */
+/*
+ * Whose recording it is: who was asked for kvm's events is a host, unless the bundle says
+ * otherwise.
+ */
 static const char *side_of(const struct perf_file *pf)
 {
 	const char *side = pf->ctx->side;
@@ -68,7 +71,8 @@ static const char *side_of(const struct perf_file *pf)
 
 	for (i = 0; i < pf->n_attrs && (!side || !strcmp(side, "unknown")); i++) {
 		const struct perf_attr *a = &pf->attrs[i];
-		const struct tp_format *f = a->type == PT_TRACEPOINT ? perf_format(pf, a->config) : NULL;
+		const struct tp_format *f =
+			a->type == PT_TRACEPOINT ? perf_format(pf, a->config) : NULL;
 
 		if (f && !strcmp(f->system, "kvm"))
 			return "host";
@@ -129,12 +133,19 @@ static void release(struct perf_file *pf)
 	free(pf);
 }
 
-/* Samples that the kernel counted as lost beyond those it left a LOST record for (perf 6.1 and later ask it at the end). */
-static struct error *note_lost_samples(struct perf_file *pf, int64_t source_id)
+/*
+ * Samples that the kernel counted as lost beyond those it left a LOST record for (perf 6.1 and
+ * later ask it at the end).
+ */
+static struct error *note_lost_samples(struct perf_file *pf)
 {
-	if (pf->lost_samples <= pf->lost)
+	uint64_t more = pf->lost_samples > pf->lost ? pf->lost_samples - pf->lost : 0;
+
+	if (!more)
 		return NULL;
-	return case_loss(pf->ctx->db, source_id, -1, CASE_NO_TIME, (int64_t)(pf->lost_samples - pf->lost),
+	pf->s->n_lost += more;	/* no event type is complete then */
+	return case_loss(pf->ctx->db, pf->s->source_id, -1, CASE_NO_TIME,
+			 (int64_t)MIN(more, (uint64_t)INT64_MAX),
 			 "samples lost, as counted by the kernel at the end", 0);
 }
 
@@ -154,7 +165,7 @@ static struct error *read_records(struct perf_file *pf, uint64_t start, uint64_t
 	}
 	if (pf->s) {
 		if (!err)
-			err = note_lost_samples(pf, pf->s->source_id);
+			err = note_lost_samples(pf);
 		closed = stream_close(pf->s);
 		if (!err)
 			err = closed;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_features.c - perf.data's feature sections: what the host is and how it was recorded; see perf_file.h.
+ * perf_features.c - perf.data's feature sections: what the host is and how it was recorded; see
+ * perf_file.h.
  *
- * Layouts as tools/perf/util/header.c writes them; strings are a u32 length and that many bytes, padded.
+ * Layouts as tools/perf/util/header.c writes them; strings are a u32 length and that many bytes,
+ * padded.
  */
 #include "perf_file.h"
 
@@ -12,10 +14,35 @@
 #define MAX_LIST	4096
 
 enum feature {
-	FEAT_TRACING_DATA = 1, FEAT_BUILD_ID, FEAT_HOSTNAME, FEAT_OSRELEASE, FEAT_VERSION, FEAT_ARCH, FEAT_NRCPUS, FEAT_CPUDESC,
-	FEAT_CPUID, FEAT_TOTAL_MEM, FEAT_CMDLINE, FEAT_EVENT_DESC, FEAT_CPU_TOPOLOGY, FEAT_NUMA_TOPOLOGY, FEAT_BRANCH_STACK,
-	FEAT_PMU_MAPPINGS, FEAT_GROUP_DESC, FEAT_AUXTRACE, FEAT_STAT, FEAT_CACHE, FEAT_SAMPLE_TIME, FEAT_MEM_TOPOLOGY,
-	FEAT_CLOCKID, FEAT_DIR_FORMAT, FEAT_BPF_PROG_INFO, FEAT_BPF_BTF, FEAT_COMPRESSED, FEAT_CPU_PMU_CAPS, FEAT_CLOCK_DATA,
+	FEAT_TRACING_DATA = 1,
+	FEAT_BUILD_ID,
+	FEAT_HOSTNAME,
+	FEAT_OSRELEASE,
+	FEAT_VERSION,
+	FEAT_ARCH,
+	FEAT_NRCPUS,
+	FEAT_CPUDESC,
+	FEAT_CPUID,
+	FEAT_TOTAL_MEM,
+	FEAT_CMDLINE,
+	FEAT_EVENT_DESC,
+	FEAT_CPU_TOPOLOGY,
+	FEAT_NUMA_TOPOLOGY,
+	FEAT_BRANCH_STACK,
+	FEAT_PMU_MAPPINGS,
+	FEAT_GROUP_DESC,
+	FEAT_AUXTRACE,
+	FEAT_STAT,
+	FEAT_CACHE,
+	FEAT_SAMPLE_TIME,
+	FEAT_MEM_TOPOLOGY,
+	FEAT_CLOCKID,
+	FEAT_DIR_FORMAT,
+	FEAT_BPF_PROG_INFO,
+	FEAT_BPF_BTF,
+	FEAT_COMPRESSED,
+	FEAT_CPU_PMU_CAPS,
+	FEAT_CLOCK_DATA,
 	FEAT_MAX = 256
 };
 
@@ -27,7 +54,8 @@ void perf_add_fact(struct perf_file *pf, const char *key, const char *value)
 	pf->facts[pf->n_facts++] = (struct perf_fact){ xstrdup(key), xstrdup(value) };
 }
 
-static void __printf_like(3, 4) add_fact(struct perf_file *pf, const char *key, const char *fmt, ...)
+static void __printf_like(3, 4)
+	add_fact(struct perf_file *pf, const char *key, const char *fmt, ...)
 {
 	char value[256];
 	va_list ap;
@@ -149,7 +177,10 @@ static void feat_event_desc(struct perf_file *pf, struct perf_buf *b)
 			break;
 		if (!buf_bytes(b, (uint64_t)n_ids * 8))
 			break;
-		/* The descriptions follow the attributes' order; without it, the same event is looked for. */
+		/*
+		 * The descriptions follow the attributes' order; without it, the same event is
+		 * looked for.
+		 */
 		if (!perf_parse_attr(&desc, attr, attr_size))
 			continue;
 		if (i < pf->n_attrs && !pf->attrs[i].name && pf->attrs[i].type == desc.type &&
@@ -158,7 +189,8 @@ static void feat_event_desc(struct perf_file *pf, struct perf_buf *b)
 			continue;
 		}
 		for (j = 0; j < pf->n_attrs; j++)
-			if (!pf->attrs[j].name && pf->attrs[j].type == desc.type && pf->attrs[j].config == desc.config) {
+			if (!pf->attrs[j].name && pf->attrs[j].type == desc.type &&
+			    pf->attrs[j].config == desc.config) {
 				pf->attrs[j].name = xstrdup(name);
 				break;
 			}
@@ -339,7 +371,8 @@ void perf_read_features(struct perf_file *pf)
 			missing++;
 			continue;
 		}
-		perf_feature(pf, bit, (struct perf_buf){ pf->data + off, pf->data + off + size, false });
+		perf_feature(pf, bit,
+			     (struct perf_buf){ pf->data + off, pf->data + off + size, false });
 	}
 	if (missing)
 		parse_remark(pf->ctx, true, "cut behind its events at byte %" PRIu64 ": %u of %u feature sections are missing",
@@ -351,7 +384,7 @@ struct error *perf_write_facts(struct perf_file *pf)
 	size_t i;
 
 	for (i = 0; i < pf->n_facts; i++)
-		TRY(case_fact(pf->ctx->db, pf->s->source_id, pf->s->desc.side, pf->facts[i].key, pf->facts[i].value,
-			      pf->ctx->snapshot, 0));
+		TRY(case_fact(pf->ctx->db, pf->s->source_id, pf->s->desc.side, pf->facts[i].key,
+			      pf->facts[i].value, pf->ctx->snapshot, 0));
 	return NULL;
 }

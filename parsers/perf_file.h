@@ -11,8 +11,9 @@
  *   perf_view.c      records looked at again: citations, fields, stacks
  *   perf_data.c      the parser: puts these together
  *
- * Format: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of the kernel. All handlers take
- * byte ranges, so that other carriers of the same records (pipe mode, directory mode, compressed records) can use them.
+ * Format: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h
+ * of the kernel. All handlers take byte ranges, so that other carriers of the same records (pipe
+ * mode, directory mode, compressed records) can use them.
  */
 #ifndef KM_PERF_FILE_H
 #define KM_PERF_FILE_H
@@ -25,25 +26,66 @@
 #define PERF_MAX_FACTS		8192
 #define PERF_MAX_FORMATS	60000
 #define PERF_MAX_NODES		1024
-#define PERF_MAX_TIME		((uint64_t)INT64_MAX / 2)	/* 146 years of ns: later times are damage */
+#define PERF_MAX_TIME		((uint64_t)INT64_MAX / 2)	/* 146 years: later is damage */
 #define PERF_NONE		0xffff		/* a part that a layout lacks */
 
 enum perf_record {
-	PERF_MMAP = 1, PERF_LOST = 2, PERF_COMM = 3, PERF_EXIT = 4, PERF_THROTTLE = 5, PERF_UNTHROTTLE = 6, PERF_FORK = 7,
-	PERF_READ = 8, PERF_SAMPLE = 9, PERF_MMAP2 = 10, PERF_AUX = 11, PERF_ITRACE_START = 12, PERF_LOST_SAMPLES = 13,
-	PERF_KERNEL_MAX = 64,	/* below: written by the kernel, with a sample_id where sample_id_all is set */
-	PERF_ATTR = 64, PERF_EVENT_TYPE = 65, PERF_TRACING_DATA = 66, PERF_BUILD_ID = 67, PERF_FINISHED_ROUND = 68,
-	PERF_ID_INDEX = 69, PERF_AUXTRACE_INFO = 70, PERF_AUXTRACE = 71, PERF_AUXTRACE_ERROR = 72, PERF_THREAD_MAP = 73,
-	PERF_CPU_MAP = 74, PERF_STAT_CONFIG = 75, PERF_TIME_CONV = 79, PERF_FEATURE = 80, PERF_COMPRESSED = 81,
+	PERF_MMAP = 1,
+	PERF_LOST = 2,
+	PERF_COMM = 3,
+	PERF_EXIT = 4,
+	PERF_THROTTLE = 5,
+	PERF_UNTHROTTLE = 6,
+	PERF_FORK = 7,
+	PERF_READ = 8,
+	PERF_SAMPLE = 9,
+	PERF_MMAP2 = 10,
+	PERF_AUX = 11,
+	PERF_ITRACE_START = 12,
+	PERF_LOST_SAMPLES = 13,
+	PERF_KERNEL_MAX = 64,	/* below: by the kernel, with a sample_id where sample_id_all is set */
+	PERF_ATTR = 64,
+	PERF_EVENT_TYPE = 65,
+	PERF_TRACING_DATA = 66,
+	PERF_BUILD_ID = 67,
+	PERF_FINISHED_ROUND = 68,
+	PERF_ID_INDEX = 69,
+	PERF_AUXTRACE_INFO = 70,
+	PERF_AUXTRACE = 71,
+	PERF_AUXTRACE_ERROR = 72,
+	PERF_THREAD_MAP = 73,
+	PERF_CPU_MAP = 74,
+	PERF_STAT_CONFIG = 75,
+	PERF_TIME_CONV = 79,
+	PERF_FEATURE = 80,
+	PERF_COMPRESSED = 81,
 	PERF_FINISHED_INIT = 82, PERF_COMPRESSED2 = 83,
 	PERF_RECORD_MAX = 128	/* anything from here on is taken for damage */
 };
 
 enum perf_sample_bit {
-	PS_IP = 1 << 0, PS_TID = 1 << 1, PS_TIME = 1 << 2, PS_ADDR = 1 << 3, PS_READ = 1 << 4, PS_CALLCHAIN = 1 << 5,
-	PS_ID = 1 << 6, PS_CPU = 1 << 7, PS_PERIOD = 1 << 8, PS_STREAM_ID = 1 << 9, PS_RAW = 1 << 10, PS_BRANCH_STACK = 1 << 11,
-	PS_REGS_USER = 1 << 12, PS_STACK_USER = 1 << 13, PS_WEIGHT = 1 << 14, PS_DATA_SRC = 1 << 15, PS_IDENTIFIER = 1 << 16,
-	PS_TRANSACTION = 1 << 17, PS_REGS_INTR = 1 << 18, PS_PHYS_ADDR = 1 << 19, PS_AUX = 1 << 20, PS_CGROUP = 1 << 21,
+	PS_IP = 1 << 0,
+	PS_TID = 1 << 1,
+	PS_TIME = 1 << 2,
+	PS_ADDR = 1 << 3,
+	PS_READ = 1 << 4,
+	PS_CALLCHAIN = 1 << 5,
+	PS_ID = 1 << 6,
+	PS_CPU = 1 << 7,
+	PS_PERIOD = 1 << 8,
+	PS_STREAM_ID = 1 << 9,
+	PS_RAW = 1 << 10,
+	PS_BRANCH_STACK = 1 << 11,
+	PS_REGS_USER = 1 << 12,
+	PS_STACK_USER = 1 << 13,
+	PS_WEIGHT = 1 << 14,
+	PS_DATA_SRC = 1 << 15,
+	PS_IDENTIFIER = 1 << 16,
+	PS_TRANSACTION = 1 << 17,
+	PS_REGS_INTR = 1 << 18,
+	PS_PHYS_ADDR = 1 << 19,
+	PS_AUX = 1 << 20,
+	PS_CGROUP = 1 << 21,
 	PS_DATA_PAGE_SIZE = 1 << 22, PS_CODE_PAGE_SIZE = 1 << 23, PS_WEIGHT_STRUCT = 1 << 24
 };
 
@@ -52,8 +94,14 @@ enum perf_read_bit { PR_ENABLED = 1, PR_RUNNING = 2, PR_ID = 4, PR_GROUP = 8, PR
 enum perf_type { PT_HARDWARE, PT_SOFTWARE, PT_TRACEPOINT, PT_HW_CACHE, PT_RAW, PT_BREAKPOINT };
 
 enum perf_attr_flag {
-	PA_INHERIT = 1u << 1, PA_EXCLUDE_USER = 1u << 4, PA_EXCLUDE_KERNEL = 1u << 5, PA_FREQ = 1u << 10,
-	PA_SAMPLE_ID_ALL = 1u << 18, PA_EXCLUDE_HOST = 1u << 19, PA_EXCLUDE_GUEST = 1u << 20, PA_USE_CLOCKID = 1u << 25
+	PA_INHERIT = 1u << 1,
+	PA_EXCLUDE_USER = 1u << 4,
+	PA_EXCLUDE_KERNEL = 1u << 5,
+	PA_FREQ = 1u << 10,
+	PA_SAMPLE_ID_ALL = 1u << 18,
+	PA_EXCLUDE_HOST = 1u << 19,
+	PA_EXCLUDE_GUEST = 1u << 20,
+	PA_USE_CLOCKID = 1u << 25
 };
 
 /* One event as it was opened, and where the parts of its samples lie. */
@@ -62,12 +110,12 @@ struct perf_attr {
 	int32_t		clockid;
 	uint64_t	config, period, sample_type, read_format, flags;
 	uint64_t	branch_type, regs_user, regs_intr;
-	char		*name;		/* from EVENT_DESC or the old event_types section; may be NULL */
+	char		*name;		/* from EVENT_DESC or the old event_types section, or NULL */
 	uint64_t	n_ids;
 	/* From the start of a sample's record (header included); PERF_NONE where absent. */
 	uint16_t	ip, tid, time, addr, id, cpu, period_at;
-	uint16_t	fixed;		/* end of the parts of fixed size: READ, CALLCHAIN, RAW ... follow */
-	uint16_t	raw_size_at;	/* where the u32 of RAW lies when nothing variable comes before it; else PERF_NONE */
+	uint16_t	fixed;		/* end of the parts of fixed size: READ, CALLCHAIN ... follow */
+	uint16_t	raw_size_at;	/* of RAW when nothing variable comes before it; else PERF_NONE */
 	/* From the end of a non-sample record, when sample_id_all; 0 where absent. */
 	uint16_t	trailer, t_tid, t_time, t_id, t_cpu;
 	/* What it is bound to. */
@@ -89,7 +137,7 @@ struct perf_section {
 
 /* A stretch of records whose times do not go back. */
 struct perf_run {
-	uint64_t	pos, end;	/* file offsets: the next record to give out, and behind the last */
+	uint64_t	pos, end;	/* file offsets: the next record, and behind the last */
 	uint64_t	time;		/* of the record at pos */
 };
 
@@ -123,7 +171,7 @@ struct perf_file {
 	uint16_t	id_at;		/* in a sample; PERF_NONE: one attribute only */
 	uint16_t	id_from_end;	/* in other records; 0: none */
 	bool		sample_id_all;
-	uint16_t	time_at;	/* of a sample's time when all attributes agree; else PERF_NONE */
+	uint16_t	time_at;	/* of a sample's time when all agree; else PERF_NONE */
 	bool		has_time;
 	/* features */
 	char		*host, *release, *perf_version, *arch, *cmdline, *cpu_desc;
@@ -156,8 +204,11 @@ struct perf_file {
 	size_t		n_now, now_size;
 	bool		comms_sorted;
 	/* sums */
-	uint64_t	lost, lost_samples, unknown_ids, unformatted, short_raw, compressed, bad_samples, bad_times, kernel_maps;
-	uint64_t	damaged, damaged_at, damaged_bytes;	/* places, the first one, what could not be read */
+	uint64_t	lost, lost_samples, unknown_ids, unformatted, short_raw, compressed;
+	uint64_t	bad_samples, bad_times, kernel_maps;
+	uint64_t	damaged;	/* places */
+	uint64_t	damaged_at;	/* the first one */
+	uint64_t	damaged_bytes;	/* what could not be read */
 	struct render	*render;	/* see render.h; made when first asked for */
 	bool		render_failed;
 };
@@ -266,18 +317,33 @@ static inline uint16_t rec_size(const uint8_t *rec)
 }
 
 /* perf_header.c */
-/* perf_read_header() - the file header, attributes and ids. Forms that aren't read (pipe mode, the other byte order) are one ERR_INPUT. */
+/*
+ * perf_read_header() - the file header, attributes and ids. Forms that aren't read (pipe mode,
+ * the other byte order) are one ERR_INPUT.
+ */
 struct error *perf_read_header(struct perf_file *pf);
-/* perf_add_attr() - add the attribute in the @len bytes at @p (a struct perf_event_attr of any size); its index, or -1. */
+/*
+ * perf_add_attr() - add the attribute in the @len bytes at @p (a struct perf_event_attr of any
+ * size); its index, or -1.
+ */
 int perf_add_attr(struct perf_file *pf, const uint8_t *p, size_t len);
 /* perf_parse_attr() - the same into @a, without layout; false when it is too short. */
 bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len);
 void perf_add_id(struct perf_file *pf, uint64_t id, size_t attr);
-/* perf_layout_done() - after the last attribute: where ids and times lie when a record's attribute isn't known yet. */
+/*
+ * perf_layout_done() - after the last attribute: where ids and times lie when a record's
+ * attribute isn't known yet.
+ */
 void perf_layout_done(struct perf_file *pf);
-/* perf_attr_of() - the attribute of a record of @size bytes at @rec; NULL when its id is unknown. */
+/*
+ * perf_attr_of() - the attribute of a record of @size bytes at @rec; NULL when its id is
+ * unknown.
+ */
 struct perf_attr *perf_attr_of(const struct perf_file *pf, const uint8_t *rec, size_t size);
-/* perf_attr_label() - a name for an attribute that the file doesn't name: "tracepoint:1574", "cpu-clock"; malloc'd. */
+/*
+ * perf_attr_label() - a name for an attribute that the file doesn't name: "tracepoint:1574",
+ * "cpu-clock"; malloc'd.
+ */
 char *perf_attr_label(const struct perf_attr *a);
 
 /* Where the variable parts of a sample lie; offsets from the record's start, 0 where absent. */
@@ -285,8 +351,12 @@ struct perf_sample {
 	uint32_t	callchain, n_callchain;
 	uint32_t	raw, raw_size;	/* raw_size counts what lies inside the record */
 };
-/* perf_sample_parse() - walk all parts of a sample up to RAW; false when they don't fit the record. */
-bool perf_sample_parse(const struct perf_attr *a, const uint8_t *rec, size_t size, struct perf_sample *out);
+/*
+ * perf_sample_parse() - walk all parts of a sample up to RAW; false when they don't fit the
+ * record.
+ */
+bool perf_sample_parse(const struct perf_attr *a, const uint8_t *rec, size_t size,
+		       struct perf_sample *out);
 
 /* perf_features.c */
 void perf_read_features(struct perf_file *pf);
@@ -303,9 +373,15 @@ void perf_tracing_done(struct perf_file *pf);
 const struct tp_format *perf_format(const struct perf_file *pf, uint64_t id);
 
 /* perf_order.c */
-/* perf_queue() - a record with @time at file offset @pos, up to @end. Times that go back start a new run. */
+/*
+ * perf_queue() - a record with @time at file offset @pos, up to @end. Times that go back start a
+ * new run.
+ */
 void perf_queue(struct perf_file *pf, uint64_t time, uint64_t pos, uint64_t end);
-/* perf_round() - FINISHED_ROUND: everything up to the latest time of the round before can go out. perf_flush(): all. */
+/*
+ * perf_round() - FINISHED_ROUND: everything up to the latest time of the round before can go
+ * out. perf_flush(): all.
+ */
 void perf_round(struct perf_file *pf);
 void perf_flush(struct perf_file *pf);
 
@@ -324,9 +400,12 @@ bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t siz
 void perf_deliver(struct perf_file *pf, uint64_t pos, uint64_t time);
 
 /* perf_tasks.c */
-void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos);
-void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos);
-void perf_task_exit(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos);
+void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos);
+void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos);
+void perf_task_exit(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos);
 /* perf_task_seen() - a sample shows that @tid belongs to @pid; pushes EV_TASK when that is news. */
 void perf_task_seen(struct perf_file *pf, int32_t tid, int32_t pid, uint64_t time, uint64_t pos);
 /* perf_comm_at() - comm of @tid at (@time, @pos); ":tid" where none was recorded. */

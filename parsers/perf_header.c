@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_header.c - perf.data's header, its attributes and ids, and the layout of samples; see perf_file.h. */
+/*
+ * perf_header.c - perf.data's header, its attributes and ids, and the layout of samples; see
+ * perf_file.h.
+ */
 #include "perf_file.h"
 
 #define HEADER_SIZE	104
@@ -44,20 +47,37 @@ bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len)
 	return true;
 }
 
-/* Parts of fixed size come in this order in a sample, and (those of `trailer`) in the same order behind other records. */
+/*
+ * Parts of fixed size come in this order in a sample, and (those of `trailer`) in the same order
+ * behind other records.
+ */
 static void set_layout(struct perf_attr *a)
 {
-	static const struct { uint64_t bit; size_t field; } parts[] = {
-		{ PS_IDENTIFIER, offsetof(struct perf_attr, id) }, { PS_IP, offsetof(struct perf_attr, ip) },
-		{ PS_TID, offsetof(struct perf_attr, tid) }, { PS_TIME, offsetof(struct perf_attr, time) },
-		{ PS_ADDR, offsetof(struct perf_attr, addr) }, { PS_ID, offsetof(struct perf_attr, id) },
-		{ PS_STREAM_ID, 0 }, { PS_CPU, offsetof(struct perf_attr, cpu) },
+	static const struct {
+		uint64_t bit;
+		size_t field;
+	} parts[] = {
+		{ PS_IDENTIFIER, offsetof(struct perf_attr, id) },
+		{ PS_IP, offsetof(struct perf_attr, ip) },
+		{ PS_TID, offsetof(struct perf_attr, tid) },
+		{ PS_TIME, offsetof(struct perf_attr, time) },
+		{ PS_ADDR, offsetof(struct perf_attr, addr) },
+		{ PS_ID, offsetof(struct perf_attr, id) },
+		{ PS_STREAM_ID, 0 },
+		{ PS_CPU, offsetof(struct perf_attr, cpu) },
 		{ PS_PERIOD, offsetof(struct perf_attr, period_at) },
 	};
-	static const struct { uint64_t bit; size_t field; } trailers[] = {	/* from the end backwards */
-		{ PS_IDENTIFIER, offsetof(struct perf_attr, t_id) }, { PS_CPU, offsetof(struct perf_attr, t_cpu) },
-		{ PS_STREAM_ID, 0 }, { PS_ID, offsetof(struct perf_attr, t_id) },
-		{ PS_TIME, offsetof(struct perf_attr, t_time) }, { PS_TID, offsetof(struct perf_attr, t_tid) },
+	static const struct {
+		uint64_t bit;
+		size_t field;
+	} trailers[] = {
+		/* from the end backwards */
+		{ PS_IDENTIFIER, offsetof(struct perf_attr, t_id) },
+		{ PS_CPU, offsetof(struct perf_attr, t_cpu) },
+		{ PS_STREAM_ID, 0 },
+		{ PS_ID, offsetof(struct perf_attr, t_id) },
+		{ PS_TIME, offsetof(struct perf_attr, t_time) },
+		{ PS_TID, offsetof(struct perf_attr, t_tid) },
 	};
 	uint16_t at = 8, back = 0;
 	size_t i;
@@ -220,7 +240,10 @@ char *perf_attr_label(const struct perf_attr *a)
 	return xasprintf("event:%" PRIu32 ":0x%" PRIx64, a->type, a->config);
 }
 
-/* Bytes of a READ part at @p; 0 when it doesn't fit. (include/uapi/linux/perf_event.h, read_format) */
+/*
+ * Bytes of a READ part at @p; 0 when it doesn't fit. (include/uapi/linux/perf_event.h,
+ * read_format)
+ */
 static size_t read_part(uint64_t fmt, const uint8_t *p, size_t left)
 {
 	size_t times = 8 * (!!(fmt & PR_ENABLED) + !!(fmt & PR_RUNNING));
@@ -237,7 +260,8 @@ static size_t read_part(uint64_t fmt, const uint8_t *p, size_t left)
 	return 8 + times + (size_t)nr * value;
 }
 
-bool perf_sample_parse(const struct perf_attr *a, const uint8_t *rec, size_t size, struct perf_sample *out)
+bool perf_sample_parse(const struct perf_attr *a, const uint8_t *rec, size_t size,
+		       struct perf_sample *out)
 {
 	size_t at = a->fixed;
 
@@ -301,7 +325,8 @@ static void read_event_types(struct perf_file *pf)
 		size_t len = strnlen((const char *)p + 8, 64);
 
 		for (i = 0; i < pf->n_attrs && len; i++)
-			if (!pf->attrs[i].name && pf->attrs[i].type == PT_TRACEPOINT && pf->attrs[i].config == load64(p))
+			if (!pf->attrs[i].name && pf->attrs[i].type == PT_TRACEPOINT &&
+			    pf->attrs[i].config == load64(p))
 				pf->attrs[i].name = xstrndup((const char *)p + 8, len);
 	}
 }

@@ -2,10 +2,11 @@
 /*
  * perf_order.c - perf.data's records in time order, without copying them; see perf_file.h.
  *
- * The recorder writes one CPU's buffer after the other, and a FINISHED_ROUND record when all have had their turn: then
- * everything not later than the latest time of the round before is there (tools/perf/util/ordered-events.c). A CPU's part of a round
- * is a run: a stretch of the file whose times do not go back. Runs are merged by (time, file offset) with a heap of cursors; a
- * record is looked at when its turn comes.
+ * The recorder writes one CPU's buffer after the other, and a FINISHED_ROUND record when all
+ * have had their turn: then everything not later than the latest time of the round before is
+ * there (tools/perf/util/ordered-events.c). A CPU's part of a round is a run: a stretch of the
+ * file whose times do not go back. Runs are merged by (time, file offset) with a heap of
+ * cursors; a record is looked at when its turn comes.
  */
 #include "perf_file.h"
 
@@ -25,7 +26,8 @@ static void sift_down(struct perf_file *pf, size_t i)
 
 		if (child >= pf->heap_n)
 			break;
-		if (child + 1 < pf->heap_n && run_before(&pf->runs[heap[child + 1]], &pf->runs[heap[child]]))
+		if (child + 1 < pf->heap_n &&
+		    run_before(&pf->runs[heap[child + 1]], &pf->runs[heap[child]]))
 			child++;
 		if (!run_before(&pf->runs[heap[child]], &pf->runs[run]))
 			break;
@@ -41,14 +43,18 @@ static bool advance(const struct perf_file *pf, struct perf_run *r)
 	for (;;) {
 		uint16_t size = rec_size(pf->data + r->pos);
 
-		/* Sizes were checked on the way here, but the file may have changed under us since. */
+		/*
+		 * Sizes were checked on the way here, but the file may have changed under us
+		 * since.
+		 */
 		if (size < 8 || size >= r->end - r->pos) {
 			r->pos = r->end;
 			return false;
 		}
 		r->pos += size;
 		size = rec_size(pf->data + r->pos);
-		if (size <= r->end - r->pos && perf_record_time(pf, pf->data + r->pos, size, &r->time))
+		if (size <= r->end - r->pos &&
+		    perf_record_time(pf, pf->data + r->pos, size, &r->time))
 			return true;
 	}
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_records.c - the records of a perf.data, in file order and then, in time order, as events; see perf_file.h. */
+/*
+ * perf_records.c - the records of a perf.data, in file order and then, in time order, as events;
+ * see perf_file.h.
+ */
 #include "perf_file.h"
 
 #define MAX_DAMAGES	1000		/* places after which reading stops */
@@ -7,7 +10,10 @@
 #define MAX_KERNEL_MAPS	256
 #define PRESCAN_RECORDS	65536
 
-/* What a switch -e, --filter etc. of the recorder's command line means for its events' completeness. */
+/*
+ * What a switch -e, --filter etc. of the recorder's command line means for its events'
+ * completeness.
+ */
 static bool has_arg(const struct perf_file *pf, const char *arg)
 {
 	size_t len = strlen(arg);
@@ -44,11 +50,17 @@ static enum cov_complete complete_of(const struct perf_file *pf, const struct pe
 		return COV_SAMPLED;
 	if (has_arg(pf, "--filter") || has_arg(pf, "--exclude-perf"))
 		return COV_FILTERED;
-	/* Tracepoints fire in the host's kernel: of the exclude_ bits only exclude_kernel keeps them out (perf_tp_event_match()). */
+	/*
+	 * Tracepoints fire in the host's kernel: of the exclude_ bits only exclude_kernel keeps
+	 * them out (perf_tp_event_match()).
+	 */
 	return a->flags & PA_EXCLUDE_KERNEL ? COV_FILTERED : COV_ALL;
 }
 
-/* The event type of a tracepoint whose format is known: usually "system:name", with modifiers where the recorder had some. */
+/*
+ * The event type of a tracepoint whose format is known: usually "system:name", with modifiers
+ * where the recorder had some.
+ */
 static uint16_t tracepoint_type(struct perf_file *pf, struct perf_attr *a, enum cov_scope scope)
 {
 	const struct tp_format *f = a->format;
@@ -58,8 +70,8 @@ static uint16_t tracepoint_type(struct perf_file *pf, struct perf_attr *a, enum 
 
 	if (colon)
 		*colon = '\0';
-	return stream_event_type(pf->s, colon ? name : NULL, colon ? colon + 1 : name, tp_kind(f), COV_LISTED, a->complete,
-				 scope);
+	return stream_event_type(pf->s, colon ? name : NULL, colon ? colon + 1 : name, tp_kind(f),
+				 COV_LISTED, a->complete, scope);
 }
 
 static uint32_t func_of(struct perf_file *pf, const struct perf_attr *a, enum event_kind kind)
@@ -86,8 +98,9 @@ static void bind_attr(struct perf_file *pf, struct perf_attr *a)
 	if (a->type == PT_TRACEPOINT)
 		a->format = perf_format(pf, a->config);
 	if (!a->format) {
-		a->ev = stream_event_type(pf->s, NULL, label, a->type == PT_TRACEPOINT ? EV_OTHER : EV_SAMPLE, COV_LISTED,
-					  a->complete, scope);
+		a->ev = stream_event_type(pf->s, NULL, label,
+					  a->type == PT_TRACEPOINT ? EV_OTHER : EV_SAMPLE,
+					  COV_LISTED, a->complete, scope);
 		if (a->type == PT_TRACEPOINT && a->ev != EVENT_TYPE_NONE)
 			pf->s->types[a->ev].kind = EV_OTHER;
 		return;
@@ -108,14 +121,16 @@ void perf_bind(struct perf_file *pf)
 {
 	size_t i;
 
-	for (i = 0; i < pf->n_attrs; i++)	/* the recorder's own carrier of task records counts only if it samples */
+	/* The recorder's own carrier of task records (a "dummy") counts only if it samples. */
+	for (i = 0; i < pf->n_attrs; i++)
 		if (pf->attrs[i].type != PT_SOFTWARE || pf->attrs[i].config != 9)
 			bind_attr(pf, &pf->attrs[i]);
 }
 
 static inline bool wanted(uint32_t type)
 {
-	return type == PERF_SAMPLE || type == PERF_COMM || type == PERF_FORK || type == PERF_EXIT || type == PERF_LOST;
+	return type == PERF_SAMPLE || type == PERF_COMM || type == PERF_FORK || type == PERF_EXIT ||
+	       type == PERF_LOST;
 }
 
 bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t *time)
@@ -149,7 +164,8 @@ bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t siz
 }
 
 /* A sample that isn't a tracepoint's: where it was, and how it got there. */
-static void plain_sample(struct perf_file *pf, const struct perf_attr *a, const uint8_t *rec, size_t size, struct event *ev)
+static void plain_sample(struct perf_file *pf, const struct perf_attr *a, const uint8_t *rec,
+			 size_t size, struct event *ev)
 {
 	uint64_t ips[STACK_MAX_FRAMES];
 	struct perf_sample ps;
@@ -176,7 +192,8 @@ static void plain_sample(struct perf_file *pf, const struct perf_attr *a, const 
 	ev->b[0] = stream_stack_id(pf->s, ips, n);
 }
 
-static void tracepoint(struct perf_file *pf, struct perf_attr *a, const uint8_t *rec, size_t size, struct event *ev)
+static void tracepoint(struct perf_file *pf, struct perf_attr *a, const uint8_t *rec, size_t size,
+		       struct event *ev)
 {
 	size_t at = a->raw_size_at, len;
 	struct perf_sample ps;
@@ -199,7 +216,8 @@ static void tracepoint(struct perf_file *pf, struct perf_attr *a, const uint8_t 
 	ev->flags = 0;
 }
 
-static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos)
+static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		   uint64_t pos)
 {
 	struct perf_attr *a = perf_attr_of(pf, rec, size);
 	struct event *ev;
@@ -245,7 +263,10 @@ static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64
 	stream_push(pf->s);
 }
 
-/* PERF_RECORD_LOST: u64 id, u64 lost. The kernel writes it when it next finds room, so all of it lies before. */
+/*
+ * PERF_RECORD_LOST: u64 id, u64 lost. The kernel writes it when it next finds room, so all of it
+ * lies before.
+ */
 static void lost(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos)
 {
 	const struct perf_attr *a = perf_attr_of(pf, rec, size);
@@ -258,7 +279,8 @@ static void lost(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t
 	ev->time = time;
 	ev->pos = pos;
 	ev->cpu = EVENT_CPU_NONE;
-	if (a && a->t_cpu && size >= 24u + a->trailer && load32(rec + size - a->t_cpu) < EVENT_CPU_NONE)
+	if (a && a->t_cpu && size >= 24u + a->trailer &&
+	    load32(rec + size - a->t_cpu) < EVENT_CPU_NONE)
 		ev->cpu = (uint16_t)load32(rec + size - a->t_cpu);
 	ev->tid = -1;
 	ev->ev = EVENT_TYPE_NONE;
@@ -294,7 +316,10 @@ void perf_deliver(struct perf_file *pf, uint64_t pos, uint64_t time)
 	}
 }
 
-/* PERF_RECORD_MMAP of the kernel and of kvm's modules (pid -1): pid, tid, addr, len, pgoff, name. */
+/*
+ * PERF_RECORD_MMAP of the kernel and of kvm's modules (pid -1): pid, tid, addr, len, pgoff,
+ * name.
+ */
 static void kernel_map(struct perf_file *pf, const uint8_t *rec, size_t size)
 {
 	char key[300], value[64];
@@ -352,7 +377,10 @@ static bool plausible(const struct perf_file *pf, uint64_t at, uint64_t end)
 	return type >= PERF_KERNEL_MAX || !(size & 7);
 }
 
-/* The next place from @at on where a few plausible records follow each other; @end when there is none. */
+/*
+ * The next place from @at on where a few plausible records follow each other; @end when there is
+ * none.
+ */
 static uint64_t resync(const struct perf_file *pf, uint64_t at, uint64_t end)
 {
 	for (; end - at >= 8; at += MIN((uint64_t)8, end - at)) {
@@ -363,7 +391,8 @@ static uint64_t resync(const struct perf_file *pf, uint64_t at, uint64_t end)
 			const uint8_t *rec = pf->data + p;
 
 			if (!plausible(pf, p, end) || (rec_size(rec) & 7) ||
-			    (rec_type(rec) > 21 && rec_type(rec) < PERF_ATTR) || rec_type(rec) > PERF_COMPRESSED2)
+			    (rec_type(rec) > 21 && rec_type(rec) < PERF_ATTR) ||
+			    rec_type(rec) > PERF_COMPRESSED2)
 				break;
 			if (rec_type(rec) == PERF_SAMPLE && !perf_attr_of(pf, rec, rec_size(rec)))
 				break;
@@ -413,7 +442,8 @@ void perf_walk(struct perf_file *pf, uint64_t start, uint64_t end)
 			perf_deliver(pf, at, 0);
 		else
 			take_now(pf, type, rec, size);
-		if (unlikely(type == PERF_AUXTRACE && size >= 16)) {	/* its data follows the record */
+		if (unlikely(type == PERF_AUXTRACE && size >= 16)) {
+			/* its data follows the record */
 			uint64_t aux = load64(rec + 8);
 
 			size += MIN(aux, end - at - size);
@@ -469,9 +499,12 @@ void perf_prescan(struct perf_file *pf, uint64_t start, uint64_t end)
 		if (rec_type(rec) == PERF_SAMPLE)
 			break;
 		if (rec_type(rec) == PERF_THREAD_MAP && size >= 24 && nr)
-			pf->thread_map = load64(rec + 16) == UINT64_MAX || load32(rec + 16) == UINT32_MAX;
-		for (i = 0; rec_type(rec) == PERF_ID_INDEX && i < nr && 16 + 32 * (i + 1) <= size; i++) {
-			uint64_t cpu = load64(rec + 16 + 32 * i + 16), tid = load64(rec + 16 + 32 * i + 24);
+			pf->thread_map =
+				load64(rec + 16) == UINT64_MAX || load32(rec + 16) == UINT32_MAX;
+		for (i = 0; rec_type(rec) == PERF_ID_INDEX && i < nr && 16 + 32 * (i + 1) <= size;
+		     i++) {
+			uint64_t cpu = load64(rec + 16 + 32 * i + 16),
+				 tid = load64(rec + 16 + 32 * i + 24);
 
 			if (pf->thread_map < 0)
 				pf->thread_map = tid == UINT64_MAX;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_tasks.c - comms and thread groups from the recorder's own records (COMM, FORK, EXIT) and from samples; see perf_file.h.
- * The history of comms serves citations: a record is shown with the comm its task had then.
+ * perf_tasks.c - comms and thread groups from the recorder's own records (COMM, FORK, EXIT) and
+ * from samples; see perf_file.h. The history of comms serves citations: a record is shown with
+ * the comm its task had then.
  */
 #include "perf_file.h"
 
@@ -59,7 +60,8 @@ static void set_comm(struct perf_file *pf, int32_t tid, uint32_t comm, uint64_t 
 	pf->comms_sorted = false;
 }
 
-static struct event *pseudo(struct perf_file *pf, enum event_kind kind, int32_t tid, uint64_t time, uint64_t pos)
+static struct event *pseudo(struct perf_file *pf, enum event_kind kind, int32_t tid, uint64_t time,
+			    uint64_t pos)
 {
 	struct event *ev = stream_next(pf->s);
 
@@ -82,7 +84,8 @@ static void remember(struct perf_file *pf, int32_t tid, int32_t pid)
 	pf->seen[slot].used = true;
 }
 
-void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos)
+void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos)
 {
 	const bool exec = rec_misc(rec) & (1u << 13);
 	const char *comm = (const char *)rec + 16;
@@ -104,7 +107,8 @@ void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint6
 	set_comm(pf, tid, strtab_id(&pf->comms, comm, len), time, pos);
 }
 
-void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos)
+void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos)
 {
 	int32_t pid, ppid, tid, ptid;
 	const struct perf_comm *parent;
@@ -128,7 +132,8 @@ void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint6
 		set_comm(pf, tid, parent->comm, time, pos);
 }
 
-void perf_task_exit(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time, uint64_t pos)
+void perf_task_exit(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,
+		    uint64_t pos)
 {
 	struct event *ev;
 	int32_t tid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_tracing.c - the tracepoint formats that perf embeds (feature TRACING_DATA), which is trace.dat's old header
- * (tools/perf/util/trace-event-info.c writes it); see perf_file.h.
+ * perf_tracing.c - the tracepoint formats that perf embeds (feature TRACING_DATA), which is
+ * trace.dat's old header (tools/perf/util/trace-event-info.c writes it); see perf_file.h.
  */
 #include "perf_file.h"
 
@@ -75,7 +75,8 @@ static bool read_all(struct perf_file *pf, struct perf_buf *b)
 
 static int by_id(const void *x, const void *y)
 {
-	const struct tp_format *a = *(struct tp_format *const *)x, *b = *(struct tp_format *const *)y;
+	const struct tp_format *a = *(struct tp_format *const *)x,
+			       *b = *(struct tp_format *const *)y;
 
 	return a->id < b->id ? -1 : a->id > b->id;
 }

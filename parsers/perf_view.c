@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_view.c - a perf.data's records looked at again by their place: citations, fields, call chains; see perf_file.h. */
+/*
+ * perf_view.c - a perf.data's records looked at again by their place: citations, fields, call
+ * chains; see perf_file.h.
+ */
 #include "perf_file.h"
 
 #include "render.h"
@@ -17,8 +20,8 @@ static const uint8_t *record_of(const struct perf_file *pf, const struct event *
 }
 
 /* A sample's attribute and parts; NULL when @ev's record isn't a sample. */
-static const struct perf_attr *sample_of(const struct perf_file *pf, const struct event *ev, const uint8_t **rec, size_t *size,
-					 struct perf_sample *ps)
+static const struct perf_attr *sample_of(const struct perf_file *pf, const struct event *ev,
+					 const uint8_t **rec, size_t *size, struct perf_sample *ps)
 {
 	const struct perf_attr *a;
 
@@ -29,8 +32,8 @@ static const struct perf_attr *sample_of(const struct perf_file *pf, const struc
 	return a && perf_sample_parse(a, *rec, *size, ps) ? a : NULL;
 }
 
-static void sample_text(const struct perf_file *pf, const struct perf_attr *a, const struct perf_sample *ps, const uint8_t *rec,
-			FILE *out)
+static void sample_text(const struct perf_file *pf, const struct perf_attr *a,
+			const struct perf_sample *ps, const uint8_t *rec, FILE *out)
 {
 	(void)pf;
 	if (a->format && ps->raw)
@@ -61,11 +64,15 @@ static char *cite_text(void *priv, const struct event *ev)
 	out = open_memstream(&text, &len);
 	if (!out)
 		return NULL;
-	/* Time, task and CPU are the record's own: a cite may be asked for by time and position alone. */
+	/*
+	 * Time, task and CPU are the record's own: a cite may be asked for by time and position
+	 * alone.
+	 */
 	if (a->tid != PERF_NONE) {
 		int32_t tid = (int32_t)load32(rec + a->tid + 4);
 
-		perf_comm_at(pf, tid, a->time != PERF_NONE ? load64(rec + a->time) : ev->time, ev->pos, comm);
+		perf_comm_at(pf, tid, a->time != PERF_NONE ? load64(rec + a->time) : ev->time,
+			     ev->pos, comm);
 		fprintf(out, "%s-%" PRId32 " ", comm, tid);
 	}
 	if (a->cpu != PERF_NONE)
@@ -79,7 +86,8 @@ static char *cite_text(void *priv, const struct event *ev)
 }
 
 static void fields(void *priv, const struct event *ev,
-		   void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
+		   void (*emit)(void *arg, const char *name, const struct field_value *v),
+		   void *arg)
 {
 	const struct perf_file *pf = priv;
 	const struct perf_attr *a;
@@ -166,7 +174,8 @@ static void render(void *priv, const struct event *const *evs, size_t n, char **
 		a = sample_of(pf, evs[i], &rec, &size, &ps);
 		if (!a || !a->format || !ps.raw)
 			continue;
-		batch[k] = (struct render_event){ a->format->id, evs[i]->cpu, evs[i]->time, rec + ps.raw, ps.raw_size };
+		batch[k] = (struct render_event){ a->format->id, evs[i]->cpu, evs[i]->time,
+						  rec + ps.raw, ps.raw_size };
 		index[k++] = i;
 	}
 	if (!render_batch(pf->render, batch, k, out)) {

@@ -2,9 +2,10 @@
 /*
  * render.c - print formats rendered by libtraceevent in a child process; see render.h.
  *
- * Over one stream socket, all numbers u32 in host order. To the child, once: count, then per format length of system,
- * length of text, both. Then per batch: bytes that follow, count, and per event id, cpu, size, raw bytes. From the child
- * per batch: bytes that follow, and per event a length (NO_TEXT: none) and the text.
+ * Over one stream socket, all numbers u32 in host order. To the child, once: count, then per
+ * format length of system, length of text, both. Then per batch: bytes that follow, count, and
+ * per event id, cpu, size, raw bytes. From the child per batch: bytes that follow, and per event
+ * a length (NO_TEXT: none) and the text.
  */
 #include "render.h"
 
@@ -78,8 +79,9 @@ static bool write_all(int fd, const void *buf, size_t n)
 static bool confine(void)
 {
 	static const int allowed[] = {
-		SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(mmap), SCMP_SYS(munmap),
-		SCMP_SYS(mremap), SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mprotect), SCMP_SYS(futex), SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(read),	     SCMP_SYS(write),	 SCMP_SYS(exit),   SCMP_SYS(exit_group),
+		SCMP_SYS(mmap),	     SCMP_SYS(munmap),	 SCMP_SYS(mremap), SCMP_SYS(brk),
+		SCMP_SYS(madvise),   SCMP_SYS(mprotect), SCMP_SYS(futex),  SCMP_SYS(rt_sigreturn),
 		SCMP_SYS(getrandom),
 	};
 	struct rlimit none = { 0, 0 }, cpu = { CHILD_CPU_S, CHILD_CPU_S };
@@ -120,7 +122,8 @@ static bool child_formats(int fd, struct tep_handle *tep)
 			return false;
 		system = calloc(1, len[0] + 1);
 		text = calloc(1, len[1] + 1);
-		if (!system || !text || !read_all(fd, system, len[0]) || !read_all(fd, text, len[1]))
+		if (!system || !text || !read_all(fd, system, len[0]) ||
+		    !read_all(fd, text, len[1]))
 			return false;
 		tep_parse_event(tep, text, len[1], system);
 		free(system);
@@ -130,10 +133,14 @@ static bool child_formats(int fd, struct tep_handle *tep)
 }
 
 /* One event's text; its length, or NO_TEXT. */
-static uint32_t child_render(struct tep_handle *tep, const uint32_t head[3], uint8_t *raw, struct trace_seq *seq)
+static uint32_t child_render(struct tep_handle *tep, const uint32_t head[3], uint8_t *raw,
+			     struct trace_seq *seq)
 {
 	struct tep_event *event = tep_find_event(tep, (int)head[0]);
-	struct tep_record rec = { .data = raw, .size = (int)head[2], .record_size = (int)head[2], .cpu = (int)head[1],
+	struct tep_record rec = { .data = raw,
+				  .size = (int)head[2],
+				  .record_size = (int)head[2],
+				  .cpu = (int)head[1],
 				  .ref_count = 1 };
 
 	if (!event || event->flags & TEP_EVENT_FL_FAILED)
@@ -148,7 +155,8 @@ static uint32_t child_render(struct tep_handle *tep, const uint32_t head[3], uin
 static void child(int fd, bool big_endian, unsigned int long_size)
 {
 	struct tep_handle *tep = tep_alloc();
-	uint8_t *in = malloc(MAX_BATCH_BYTES), *raw = malloc(TP_MAX_RECORD + 64), *out = malloc(MAX_REPLY);
+	uint8_t *in = malloc(MAX_BATCH_BYTES), *raw = malloc(TP_MAX_RECORD + 64),
+		*out = malloc(MAX_REPLY);
 	struct trace_seq seq;
 	uint32_t total;
 
@@ -160,7 +168,8 @@ static void child(int fd, bool big_endian, unsigned int long_size)
 	trace_seq_init(&seq);
 	if (!confine() || !child_formats(fd, tep))
 		return;
-	while (read_all(fd, &total, sizeof(total)) && total <= MAX_BATCH_BYTES && read_all(fd, in, total)) {
+	while (read_all(fd, &total, sizeof(total)) && total <= MAX_BATCH_BYTES &&
+	       read_all(fd, in, total)) {
 		uint32_t at = 4, n, i, used = 4;
 
 		if (total < 4)
@@ -260,8 +269,8 @@ static void give_up(struct render *r)
 	r->fd = -1;
 }
 
-struct error *render_start(struct render **ret, const struct tp_format *const *formats, size_t n, bool big_endian,
-			   unsigned int long_size)
+struct error *render_start(struct render **ret, const struct tp_format *const *formats, size_t n,
+			   bool big_endian, unsigned int long_size)
 {
 	struct render *r = xcalloc(1, sizeof(*r));
 	uint32_t count = (uint32_t)n;
@@ -292,16 +301,21 @@ struct error *render_start(struct render **ret, const struct tp_format *const *f
 	r->fd = fds[0];
 	ok = put(r, &count, sizeof(count));
 	for (i = 0; i < n && ok; i++) {
-		uint32_t len[2] = { (uint32_t)MIN(strlen(formats[i]->system), (size_t)256), (uint32_t)formats[i]->text_len };
+		uint32_t len[2] = { (uint32_t)MIN(strlen(formats[i]->system), (size_t)256),
+				    (uint32_t)formats[i]->text_len };
 
-		ok = put(r, len, sizeof(len)) && put(r, formats[i]->system, len[0]) && put(r, formats[i]->text, len[1]);
+		ok = put(r, len, sizeof(len)) && put(r, formats[i]->system, len[0]) &&
+		     put(r, formats[i]->text, len[1]);
 	}
 	if (!ok)
 		give_up(r);
 	return NULL;
 }
 
-/* Send events from @first on, as many as go into one batch; their number, 0 when the child has died. */
+/*
+ * Send events from @first on, as many as go into one batch; their number, 0 when the child has
+ * died.
+ */
 static size_t send_some(struct render *r, const struct render_event *ev, size_t n)
 {
 	uint32_t head[3], total, count = 0;

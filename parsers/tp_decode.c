@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tp_decode.c - the flat decoder: a catalogue row (events.def) resolved against a format once, then run per event
- * without look-ups; see tp_format.h.
+ * tp_decode.c - the flat decoder: a catalogue row (events.def) resolved against a format once,
+ * then run per event without look-ups; see tp_format.h.
  */
 #include "tp_format.h"
 
@@ -24,14 +24,16 @@ struct row {
 
 #define F(slot, conv, names)		{ slot, conv, false, names, 0 },
 #define O(slot, conv, names, dflt)	{ slot, conv, true, names, (uint64_t)(dflt) },
-#define EVENT(kind, system, name, ...)	static const struct row_field fields_##kind[] = { __VA_ARGS__ };
+#define EVENT(kind, system, name, ...)	\
+	static const struct row_field fields_##kind[] = { __VA_ARGS__ };
 #include "events.def"
 #undef EVENT
 #undef F
 #undef O
 
 static const struct row rows[] = {
-#define EVENT(kind, system, name, ...)	{ EV_##kind, system, name, ARRAY_SIZE(fields_##kind), fields_##kind },
+#define EVENT(kind, system, name, ...)	\
+	{ EV_##kind, system, name, ARRAY_SIZE(fields_##kind), fields_##kind },
 #include "events.def"
 #undef EVENT
 };
@@ -113,8 +115,9 @@ static inline uint64_t tp_load(uint8_t op, const uint8_t *p)
 }
 
 /*
- * Kernel task state bits to ours, by the letters of the format's own __print_flags list; the bit after the highest listed
- * one is TASK_REPORT_MAX (TASK_STATE_MAX before 4.14): a preempted task, printed "R+".
+ * Kernel task state bits to ours, by the letters of the format's own __print_flags list; the bit
+ * after the highest listed one is TASK_REPORT_MAX (TASK_STATE_MAX before 4.14): a preempted
+ * task, printed "R+".
  */
 static void make_states(struct tp_decoder *d, const char *field)
 {
@@ -122,11 +125,24 @@ static void make_states(struct tp_decoder *d, const char *field)
 		{ 0x01, (char *)"S" }, { 0x02, (char *)"D" }, { 0x04, (char *)"T" }, { 0x08, (char *)"t" },
 		{ 0x10, (char *)"X" }, { 0x20, (char *)"Z" }, { 0x40, (char *)"P" }, { 0x80, (char *)"I" },
 	};
-	static const struct { char letter; uint16_t bit; } letters[] = {
-		{ 'S', TSTATE_INTERRUPTIBLE }, { 'D', TSTATE_UNINTERRUPTIBLE }, { 'T', TSTATE_STOPPED },
-		{ 't', TSTATE_TRACED }, { 'X', TSTATE_DEAD }, { 'x', TSTATE_DEAD }, { 'Z', TSTATE_ZOMBIE },
-		{ 'P', TSTATE_PARKED }, { 'I', TSTATE_IDLE }, { 'N', TSTATE_IDLE },
-		{ 'K', 0 }, { 'W', 0 }, { 'R', TSTATE_PREEMPTED }, { '+', TSTATE_PREEMPTED },
+	static const struct {
+		char letter;
+		uint16_t bit;
+	} letters[] = {
+		{ 'S', TSTATE_INTERRUPTIBLE },
+		{ 'D', TSTATE_UNINTERRUPTIBLE },
+		{ 'T', TSTATE_STOPPED },
+		{ 't', TSTATE_TRACED },
+		{ 'X', TSTATE_DEAD },
+		{ 'x', TSTATE_DEAD },
+		{ 'Z', TSTATE_ZOMBIE },
+		{ 'P', TSTATE_PARKED },
+		{ 'I', TSTATE_IDLE },
+		{ 'N', TSTATE_IDLE },
+		{ 'K', 0 },
+		{ 'W', 0 },
+		{ 'R', TSTATE_PREEMPTED },
+		{ '+', TSTATE_PREEMPTED },
 	};
 	const struct tp_table *t = tp_table_of(d->format, field, true, 0);
 	const struct tp_symbol *sym = t && t->n ? t->sym : usual;
@@ -159,8 +175,12 @@ static void make_states(struct tp_decoder *d, const char *field)
 	}
 }
 
-/* Add the op for one row field. False: the format's field doesn't suit (missing, or of another shape). */
-static bool add_op(struct tp_decoder *d, const struct tp_field *fl, enum conv conv, uint8_t slot, size_t index)
+/*
+ * Add the op for one row field. False: the format's field doesn't suit (missing, or of another
+ * shape).
+ */
+static bool add_op(struct tp_decoder *d, const struct tp_field *fl, enum conv conv, uint8_t slot,
+		   size_t index)
 {
 	struct tp_op op = { .slot = slot, .offset = (uint16_t)fl->offset, .field = fl };
 	uint32_t end = fl->offset + fl->size;
@@ -240,7 +260,10 @@ static bool compile_row(struct tp_decoder *d, const struct row *row, const char 
 	return true;
 }
 
-/* Arguments of a probe or system call by position: every integer field that isn't the tracer's own. */
+/*
+ * Arguments of a probe or system call by position: every integer field that isn't the tracer's
+ * own.
+ */
 static void compile_positional(struct tp_decoder *d, uint8_t max)
 {
 	uint8_t slot = A0;
@@ -297,7 +320,8 @@ static bool compile_probe(struct tp_decoder *d, const char **missing)
 	return true;
 }
 
-struct tp_decoder *tp_decoder_create(const struct tp_format *f, enum event_kind kind, uint32_t func, const char **missing)
+struct tp_decoder *tp_decoder_create(const struct tp_format *f, enum event_kind kind, uint32_t func,
+				     const char **missing)
 {
 	struct tp_decoder *d = xcalloc(1, sizeof(*d));
 	const struct tp_field *flags = tp_field_find(f, "common_flags");
@@ -311,8 +335,8 @@ struct tp_decoder *tp_decoder_create(const struct tp_format *f, enum event_kind 
 	for (i = 0; i < ARRAY_SIZE(rows) && ok; i++)
 		if (rows[i].kind == kind)
 			ok = compile_row(d, &rows[i], missing);
-	if (kind == EV_PROBE_ENTER || kind == EV_PROBE_RETURN || kind == EV_PROBE_ROOT || kind == EV_PROBE_REWEIGHT ||
-	    kind == EV_SYSCALL_ENTER || kind == EV_SYSCALL_EXIT) {
+	if (kind == EV_PROBE_ENTER || kind == EV_PROBE_RETURN || kind == EV_PROBE_ROOT ||
+	    kind == EV_PROBE_REWEIGHT || kind == EV_SYSCALL_ENTER || kind == EV_SYSCALL_EXIT) {
 		ok = compile_probe(d, missing);
 		d->b[0] = func;
 	}
@@ -332,7 +356,10 @@ void tp_decoder_free(struct tp_decoder *d)
 	free(d);
 }
 
-/* A comm's 16 bytes as two words, cleared behind its NUL: older kernels leave rests of earlier names there. */
+/*
+ * A comm's 16 bytes as two words, cleared behind its NUL: older kernels leave rests of earlier
+ * names there.
+ */
 static inline void comm16(uint64_t w[2], const uint8_t *p)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -354,9 +381,11 @@ static inline void comm16(uint64_t w[2], const uint8_t *p)
 #endif
 }
 
-static const char *reason_name(const struct tp_decoder *d, uint64_t code, uint32_t isa, uint64_t trap, bool has_trap)
+static const char *reason_name(const struct tp_decoder *d, uint64_t code, uint32_t isa,
+			       uint64_t trap, bool has_trap)
 {
-	const struct tp_table *t = tp_table_of(d->format, d->reason->name, false, d->isa && isa == 2);
+	const struct tp_table *t =
+		tp_table_of(d->format, d->reason->name, false, d->isa && isa == 2);
 	const char *name;
 
 	if (t && !t->n)
@@ -371,7 +400,8 @@ static const char *reason_name(const struct tp_decoder *d, uint64_t code, uint32
 	return name ? name : exit_reason_name(isa, code);
 }
 
-static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size, uint64_t code)
+static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint8_t *raw,
+			      size_t size, uint64_t code)
 {
 	uint64_t isa = 0, trap = 0, key = code;
 	bool has_trap = false;
@@ -384,7 +414,8 @@ static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint
 		key = code ^ trap << 32;
 	}
 	slot = (key ^ key >> 8 ^ key >> 32 ^ isa << 6) % TP_REASON_CACHE;
-	if (unlikely(!d->cache[slot].used || d->cache[slot].code != key || d->cache[slot].isa != (uint32_t)isa)) {
+	if (unlikely(!d->cache[slot].used || d->cache[slot].code != key ||
+		     d->cache[slot].isa != (uint32_t)isa)) {
 		const char *name = reason_name(d, code, (uint32_t)isa, trap, has_trap);
 
 		if (!name)
@@ -397,7 +428,8 @@ static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint
 	return d->cache[slot].packed;
 }
 
-static void decode_comm_loc(const struct tp_field *fl, const uint8_t *raw, size_t size, uint64_t w[2])
+static void decode_comm_loc(const struct tp_field *fl, const uint8_t *raw, size_t size,
+			    uint64_t w[2])
 {
 	size_t len;
 	const uint8_t *p = tp_bytes(fl, raw, size, &len);
@@ -405,7 +437,8 @@ static void decode_comm_loc(const struct tp_field *fl, const uint8_t *raw, size_
 	comm_words(w, p ? (const char *)p : "", p ? len : 0);
 }
 
-bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size, struct event *ev)
+bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size,
+	       struct event *ev)
 {
 	size_t i, len;
 

@@ -23,7 +23,8 @@ static bool next_line(struct line_in *in, const char **line, size_t *len)
 
 static bool is_ident(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 /* Digits of an unsigned number that fits 32 bits, then @end. */
@@ -171,7 +172,8 @@ static struct error *parse_field(struct tp_format *f, const char *s, const char 
 		return error_new(ERR_INPUT, "a field line without offset and size");
 	if (skip_word(&p, end, "signed:") && (!number_to(&p, end, ';', &sign) || sign > 1))
 		return error_new(ERR_INPUT, "a field line with a bad sign");
-	if (fl.offset > TP_MAX_RECORD || fl.size > TP_MAX_RECORD || fl.offset + fl.size > TP_MAX_RECORD)
+	if (fl.offset > TP_MAX_RECORD || fl.size > TP_MAX_RECORD ||
+	    fl.offset + fl.size > TP_MAX_RECORD)
 		return error_new(ERR_INPUT, "a field beyond the largest record (offset %" PRIu32 ", size %" PRIu32 ")",
 				 fl.offset, fl.size);
 	if (f->n_fields >= TP_MAX_FIELDS)
@@ -219,7 +221,10 @@ static struct error *parse_lines(struct tp_format *f)
 				return error_new(ERR_INPUT, "a bad ID line");
 			have_id = true;
 		} else if (skip_word(&p, end, "print fmt:")) {
-			/* The print format is the rest of the file; it may hold line ends inside strings. */
+			/*
+			 * The print format is the rest of the file; it may hold line ends inside
+			 * strings.
+			 */
 			tp_print_tables(f, p, (size_t)(f->text + f->text_len - p));
 			break;
 		}
@@ -229,7 +234,8 @@ static struct error *parse_lines(struct tp_format *f)
 	return NULL;
 }
 
-struct error *tp_format_parse(struct tp_format **ret, const char *system, const char *text, size_t len)
+struct error *tp_format_parse(struct tp_format **ret, const char *system, const char *text,
+			      size_t len)
 {
 	struct tp_format *f;
 	struct error *err;
@@ -300,7 +306,8 @@ const char *tp_symbol_name(const struct tp_table *t, uint64_t value)
 	return NULL;
 }
 
-const struct tp_table *tp_table_of(const struct tp_format *f, const char *name, bool flags, size_t nth)
+const struct tp_table *tp_table_of(const struct tp_format *f, const char *name, bool flags,
+				   size_t nth)
 {
 	size_t i;
 
@@ -363,7 +370,8 @@ const uint8_t *tp_bytes(const struct tp_field *fl, const uint8_t *raw, size_t si
 	return raw + off;
 }
 
-bool tp_value(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t index, uint64_t *ret)
+bool tp_value(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t index,
+	      uint64_t *ret)
 {
 	const uint8_t *p;
 	size_t len;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tp_format.h - a tracepoint's own description (events/SYSTEM/NAME/format), read strictly, and what is made of it:
- * fields with their places, the symbol lists of the print format, and a flat decoder from raw bytes to the slots of an event.
+ * tp_format.h - a tracepoint's own description (events/SYSTEM/NAME/format), read strictly, and
+ * what is made of it: fields with their places, the symbol lists of the print format, and a flat
+ * decoder from raw bytes to the slots of an event.
  *
- * Used by every binary form that carries formats (perf.data, trace.dat, raw tracefs). A format is input: lengths, offsets and
- * counts are limited here, and a record is never read beyond its own size.
+ * Used by every binary form that carries formats (perf.data, trace.dat, raw tracefs). A format
+ * is input: lengths, offsets and counts are limited here, and a record is never read beyond its
+ * own size.
  */
 #ifndef KM_TP_FORMAT_H
 #define KM_TP_FORMAT_H
@@ -34,7 +36,7 @@ struct tp_field {
 	uint8_t		shape;		/* enum tp_shape */
 	uint8_t		elem;		/* bytes of an element (1 for strings) */
 	bool		is_signed, common, relative;
-	bool		hex;		/* a pointer, or printed as hexadecimal by the print format */
+	bool		hex;		/* a pointer, or printed as hexadecimal */
 };
 
 struct tp_symbol {
@@ -63,44 +65,64 @@ struct tp_format {
 };
 
 /*
- * tp_format_parse() - read a format file of @len bytes. A missing name, ID or field section, a field line that isn't understood and
- * anything over a limit is ERR_INPUT. A print format that isn't understood only lacks tables.
+ * tp_format_parse() - read a format file of @len bytes. A missing name, ID or field section, a
+ * field line that isn't understood and anything over a limit is ERR_INPUT. A print format that
+ * isn't understood only lacks tables.
  */
-struct error *tp_format_parse(struct tp_format **ret, const char *system, const char *text, size_t len);
+struct error *tp_format_parse(struct tp_format **ret, const char *system, const char *text,
+			      size_t len);
 void tp_format_free(struct tp_format *f);
 
-/* tp_field_find() - the field called one of the "a|b|c" in @names, in that order; NULL when there is none. */
+/*
+ * tp_field_find() - the field called one of the "a|b|c" in @names, in that order; NULL when
+ * there is none.
+ */
 const struct tp_field *tp_field_find(const struct tp_format *f, const char *names);
-/* tp_symbol_name() - name of @value in @t: exact for symbolic tables, NULL for none. Flags are never joined here. */
+/*
+ * tp_symbol_name() - name of @value in @t: exact for symbolic tables, NULL for none. Flags are
+ * never joined here.
+ */
 const char *tp_symbol_name(const struct tp_table *t, uint64_t value);
 /* tp_table_of() - the @nth table over field @name; NULL when there are fewer. */
-const struct tp_table *tp_table_of(const struct tp_format *f, const char *name, bool flags, size_t nth);
+const struct tp_table *tp_table_of(const struct tp_format *f, const char *name, bool flags,
+				   size_t nth);
 
 /*
- * tp_value() - the field's value in a record of @size bytes, sign-extended where signed; false when it lies outside or is no
- * integer. @index selects the element of an array.
+ * tp_value() - the field's value in a record of @size bytes, sign-extended where signed; false
+ * when it lies outside or is no integer. @index selects the element of an array.
  */
-bool tp_value(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t index, uint64_t *ret);
-/* tp_bytes() - the bytes of a field, following __data_loc; NULL when they lie outside. Strings end at their NUL. */
+bool tp_value(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t index,
+	      uint64_t *ret);
+/*
+ * tp_bytes() - the bytes of a field, following __data_loc; NULL when they lie outside. Strings
+ * end at their NUL.
+ */
 const uint8_t *tp_bytes(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t *len);
 
 /* tp_emit() - all fields but the common ones, in the format's order, for stream_ops.fields. */
 void tp_emit(const struct tp_format *f, const uint8_t *raw, size_t size,
 	     void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg);
-/* tp_text() - "name=value name=value" of all fields but the common ones, with the print format's symbols; into @out. */
+/*
+ * tp_text() - "name=value name=value" of all fields but the common ones, with the print format's
+ * symbols; into @out.
+ */
 void tp_text(const struct tp_format *f, const uint8_t *raw, size_t size, FILE *out);
 
-/* tp_kind() - kind of a tracepoint: its catalogue row's, a system call's by name, a reweight probe's by its fields; else EV_OTHER. */
+/*
+ * tp_kind() - kind of a tracepoint: its catalogue row's, a system call's by name, a reweight
+ * probe's by its fields; else EV_OTHER.
+ */
 enum event_kind tp_kind(const struct tp_format *f);
 
 enum tp_opcode {
-	TP_OP_U8, TP_OP_S8, TP_OP_U16, TP_OP_S16, TP_OP_U32, TP_OP_S32, TP_OP_U64,	/* order of tp_load() */
+	/* how to load an integer; the first that are known to tp_load() */
+	TP_OP_U8, TP_OP_S8, TP_OP_U16, TP_OP_S16, TP_OP_U32, TP_OP_S32, TP_OP_U64,
 	TP_OP_COMM, TP_OP_COMM_LOC, TP_OP_STATE, TP_OP_REASON, TP_OP_STR
 };
 
 struct tp_op {
 	uint8_t		op;		/* enum tp_opcode */
-	uint8_t		load;		/* STATE, REASON: how to read the integer (TP_OP_U8 ... TP_OP_U64) */
+	uint8_t		load;		/* STATE, REASON: how to read the integer, TP_OP_U8 ... U64 */
 	uint8_t		slot;		/* 0..3: a[], 4..5: b[] */
 	uint16_t	offset;
 	const struct tp_field *field;	/* COMM_LOC, STR */
@@ -109,7 +131,10 @@ struct tp_op {
 #define TP_MAX_OPS		8
 #define TP_REASON_CACHE		256
 
-/* Everything needed to turn raw bytes of one event id into an event; made once, then no look-ups. */
+/*
+ * Everything needed to turn raw bytes of one event id into an event; made once, then no
+ * look-ups.
+ */
 struct tp_decoder {
 	enum event_kind	kind;
 	struct tp_op	ops[TP_MAX_OPS];
@@ -119,7 +144,7 @@ struct tp_decoder {
 	uint64_t	a[4];		/* defaults */
 	uint32_t	b[2];
 	const struct tp_format *format;
-	uint16_t	*states;	/* prev_state -> enum task_state_bit, for values < TP_STATES */
+	uint16_t	*states;	/* prev_state -> enum task_state_bit, below TP_STATES */
 	const struct tp_field *isa, *trap_class, *reason;
 	struct { uint64_t code; uint32_t isa, packed; bool used; } cache[TP_REASON_CACHE];
 };
@@ -127,17 +152,20 @@ struct tp_decoder {
 #define TP_STATES		4096
 
 /*
- * tp_decoder_create() - compile the catalogue's row for @kind (events.def), or the positional arguments of a probe or system call, against
- * @f; @func is b0 of probes and system calls. A required field that is missing makes the decoder's kind EV_OTHER and sets
- * *@missing to its name.
+ * tp_decoder_create() - compile the catalogue's row for @kind (events.def), or the positional
+ * arguments of a probe or system call, against @f; @func is b0 of probes and system calls. A
+ * required field that is missing makes the decoder's kind EV_OTHER and sets *@missing to its
+ * name.
  */
-struct tp_decoder *tp_decoder_create(const struct tp_format *f, enum event_kind kind, uint32_t func, const char **missing);
+struct tp_decoder *tp_decoder_create(const struct tp_format *f, enum event_kind kind, uint32_t func,
+				     const char **missing);
 void tp_decoder_free(struct tp_decoder *d);
 
 /*
- * tp_decode() - fill kind, flags, a[] and b[] of @ev from @raw; names of exit reasons go into @s. False, with kind EV_OTHER and no
- * slots, when the record is too short.
+ * tp_decode() - fill kind, flags, a[] and b[] of @ev from @raw; names of exit reasons go into
+ * @s. False, with kind EV_OTHER and no slots, when the record is too short.
  */
-bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size, struct event *ev);
+bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size,
+	       struct event *ev);
 
 #endif

@@ -50,7 +50,7 @@ static void skip_cast(struct cursor *c)
 	p = c->s;
 	if (p >= c->end || *p != '(')
 		return;
-	for (p++; p < c->end && (is_letter(*p) || *p == ' ' || *p == '*' || (*p >= '0' && *p <= '9')); p++)
+	for (p++; p < c->end && (is_word(*p) || *p == ' ' || *p == '*'); p++)
 		if (p == c->s + 1 && !is_letter(*p) && *p != ' ')
 			return;
 	if (p < c->end && *p == ')' && p > c->s + 1) {
@@ -171,7 +171,10 @@ static bool string(struct cursor *c, const char **text, size_t *len)
 	return true;
 }
 
-/* Skip an argument up to the "," after it, strings and parentheses respected; its first REC->field goes to @field. */
+/*
+ * Skip an argument up to the "," after it, strings and parentheses respected; its first
+ * REC->field goes to @field.
+ */
 static bool first_argument(struct cursor *c, char **field)
 {
 	const char *text;
@@ -209,7 +212,8 @@ static bool first_argument(struct cursor *c, char **field)
 	return false;
 }
 
-static void add_symbol(struct tp_format *f, struct tp_table *t, uint64_t value, const char *name, size_t len)
+static void add_symbol(struct tp_format *f, struct tp_table *t, uint64_t value, const char *name,
+		       size_t len)
 {
 	if (f->n_symbols >= TP_MAX_SYMBOLS || len > 256)
 		return;
@@ -274,7 +278,7 @@ static size_t conversions(const char *s, size_t len, bool hex[MAX_CONVERSIONS])
 			s++;
 		if (s >= end)
 			break;
-		if (*s == '*')	/* takes an argument of its own: from here on they would not match */
+		if (*s == '*')	/* takes an argument: from here on they would not match */
 			return n;
 		if (*s != '%')
 			hex[n++] = *s == 'x' || *s == 'X' || *s == 'p';
@@ -283,7 +287,10 @@ static size_t conversions(const char *s, size_t len, bool hex[MAX_CONVERSIONS])
 	return n;
 }
 
-/* Fields that the print format shows as hexadecimal: those that alone are the argument of such a conversion. */
+/*
+ * Fields that the print format shows as hexadecimal: those that alone are the argument of such a
+ * conversion.
+ */
 static void mark_hex(struct tp_format *f, const char *s, size_t len)
 {
 	struct cursor c = { s, s + len, 0 };
@@ -398,7 +405,10 @@ static void put_text(FILE *out, const char *s, size_t len)
 		fputc((unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' : s[i], out);
 }
 
-/* @state: a task's, which is "R" without bits and "R+" with the one after the highest listed (see make_states()). */
+/*
+ * @state: a task's, which is "R" without bits and "R+" with the one after the highest listed
+ * (see make_states()).
+ */
 static void put_flags(FILE *out, const struct tp_table *t, uint64_t value, bool state)
 {
 	const char *sep = "";
@@ -424,8 +434,12 @@ static void put_flags(FILE *out, const struct tp_table *t, uint64_t value, bool 
 		fprintf(out, "%s0x%" PRIx64, sep, value);
 }
 
-/* A field's symbols: the first table over it, or the one of its isa (vmx 1, svm 2) where there are several. */
-static const struct tp_table *table_for(const struct tp_format *f, const struct tp_field *fl, const uint8_t *raw, size_t size)
+/*
+ * A field's symbols: the first table over it, or the one of its isa (vmx 1, svm 2) where there
+ * are several.
+ */
+static const struct tp_table *table_for(const struct tp_format *f, const struct tp_field *fl,
+					const uint8_t *raw, size_t size)
 {
 	const struct tp_field *isa = tp_field_find(f, "isa");
 	const struct tp_table *second = tp_table_of(f, fl->name, false, 1);
@@ -436,8 +450,8 @@ static const struct tp_table *table_for(const struct tp_format *f, const struct 
 	return tp_table_of(f, fl->name, false, 0);
 }
 
-static void put_integer(FILE *out, const struct tp_format *f, const struct tp_field *fl, uint64_t v, const uint8_t *raw,
-			size_t size)
+static void put_integer(FILE *out, const struct tp_format *f, const struct tp_field *fl, uint64_t v,
+			const uint8_t *raw, size_t size)
 {
 	const char *name = tp_symbol_name(table_for(f, fl, raw, size), v);
 	const struct tp_table *flags = tp_table_of(f, fl->name, true, 0);

@@ -5,7 +5,10 @@
 
 #include "tp_format.h"
 
-/* tp_print_tables() - add the symbol lists in the print format @s to @f. What isn't understood is left out. */
+/*
+ * tp_print_tables() - add the symbol lists in the print format @s to @f. What isn't understood
+ * is left out.
+ */
 void tp_print_tables(struct tp_format *f, const char *s, size_t len);
 
 #endif

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fuzz_perf_data.c - the perf.data parser over arbitrary bytes, with its views of every 64th event. */
+/*
+ * fuzz_perf_data.c - the perf.data parser over arbitrary bytes, with its views of every 64th
+ * event.
+ */
 #include "parser.h"
 
 #define RUNS_PER_CASE	200
 
-static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				   const struct stream_ops *ops, void *ops_priv);
+static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret,
+				   const struct source_desc *desc, const struct stream_ops *ops,
+				   void *ops_priv);
 
 static void ignore(void *arg, const char *name, const struct field_value *v)
 {
 	size_t *sum = arg;
 
-	*sum += strlen(name) + (v->type == FIELD_STR || v->type == FIELD_ARRAY ? v->len : (size_t)v->u);
+	*sum += strlen(name) + (v->type == FIELD_STR ? v->len : (size_t)v->u);
 	if (v->type == FIELD_STR && v->len)
 		*sum += (unsigned char)v->s[v->len - 1];
 }
@@ -24,7 +28,8 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 	(void)priv;
 	for (i = 0; i < b->n; i += 64) {
-		if (b->ev[i].kind >= EV_NKINDS || (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
+		if (b->ev[i].kind >= EV_NKINDS ||
+		    (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
 			abort();
 		s->ops->fields(s->ops_priv, &b->ev[i], ignore, &sum);
 		s->ops->stack(s->ops_priv, &b->ev[i], ips, STACK_MAX_FRAMES);
@@ -34,8 +39,9 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 static const struct consumer looking = { .sync = true, .batch = batch };
 
-static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				   const struct stream_ops *ops, void *ops_priv)
+static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret,
+				   const struct source_desc *desc, const struct stream_ops *ops,
+				   void *ops_priv)
 {
 	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
 }

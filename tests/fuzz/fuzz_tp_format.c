@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fuzz_tp_format.c - tracepoint formats: arbitrary text as a format, and the bytes behind it as a record of that event. */
+/*
+ * fuzz_tp_format.c - tracepoint formats: arbitrary text as a format, and the bytes behind it as
+ * a record of that event.
+ */
 #include "parsers/tp_format.h"
 
 static void ignore(void *arg, const char *name, const struct field_value *v)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_perf_data.c - perf.data files built in memory: layouts, ids, order, damage, the recorder's own records. */
+/*
+ * test_perf_data.c - perf.data files built in memory: layouts, ids, order, damage, the
+ * recorder's own records.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +138,8 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 	uint32_t i;
 
 	for (i = 0; i < b->n && seen->n < ARRAY_SIZE(seen->ev); i++) {
-		if (b->ev[i].ev == EVENT_TYPE_NONE && b->ev[i].kind == EV_TASK && b->ev[i].b[1] == TASK_SEEN)
+		if (b->ev[i].ev == EVENT_TYPE_NONE && b->ev[i].kind == EV_TASK &&
+		    b->ev[i].b[1] == TASK_SEEN)
 			continue;
 		seen->ev[seen->n++] = b->ev[i];
 		if (b->ev[i].kind == EV_SAMPLE && !seen->n_ips)
@@ -148,8 +152,9 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 static const struct consumer capture = { .sync = true, .batch = batch };
 
-static struct error *open_capture(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				  const struct stream_ops *ops, void *ops_priv)
+static struct error *open_capture(struct parse_ctx *ctx, struct stream **ret,
+				  const struct source_desc *desc, const struct stream_ops *ops,
+				  void *ops_priv)
 {
 	return stream_open(ret, ctx->db, desc, ops, ops_priv, &capture, ctx->open_arg);
 }
@@ -242,7 +247,10 @@ static void test_late_event(void **state)
 	size_t i;
 
 	(void)state;
-	/* A round later than it should be, but not later than the latest time of the round before the last: still in order. */
+	/*
+	 * A round later than it should be, but not later than the latest time of the round
+	 * before the last: still in order.
+	 */
 	begin(&f, types, 1, 0);
 	sample(&f, 100, 10, 1, 0);
 	sample(&f, 100, 30, 1, 0);
@@ -261,7 +269,8 @@ static void test_layouts(void **state)
 {
 	/* Everything up to RAW, READ in its group form; and a second event that has much less. */
 	static const uint64_t types[] = {
-		IDENTIFIER | IP | TID | TIME | ADDR | ID | STREAM_ID | CPU | PERIOD | READ | CALLCHAIN | RAW,
+		IDENTIFIER | IP | TID | TIME | ADDR | ID | STREAM_ID | CPU | PERIOD | READ |
+			CALLCHAIN | RAW,
 		IDENTIFIER | TIME,
 	};
 	static struct file f;
@@ -281,7 +290,7 @@ static void test_layouts(void **state)
 	put(&f, 1, 8);			/* stream id */
 	put(&f, 3, 8);			/* cpu */
 	put(&f, 1, 8);			/* period */
-	put(&f, 2, 8);			/* two values in the group: nr, times, then value, id, lost each */
+	put(&f, 2, 8); /* two values in the group: nr, times, then value, id, lost each */
 	put(&f, 1, 8);
 	put(&f, 1, 8);
 	for (int i = 0; i < 6; i++)
@@ -338,7 +347,8 @@ static void test_no_time(void **state)
 	done(&seen);
 }
 
-static void comm(struct file *f, uint32_t pid, uint32_t tid, const char *name, uint16_t misc, uint64_t time)
+static void comm(struct file *f, uint32_t pid, uint32_t tid, const char *name, uint16_t misc,
+		 uint64_t time)
 {
 	size_t at = record(f, 3, misc);
 	char text[16] = { 0 };
@@ -409,7 +419,7 @@ static void test_damage(void **state)
 		sample(&f, 100, 10 + i, 1, 0);
 	hole = f.n;
 	for (i = 0; i < 12; i++)
-		put(&f, i % 2 ? 0 : 0xffffffffffffffffull, 8);	/* records of size 0 and of type -1 */
+		put(&f, i % 2 ? 0 : 0xffffffffffffffffull, 8);	/* of size 0 and of type -1 */
 	for (i = 0; i < 6; i++)
 		sample(&f, 100, 20 + i, 1, 0);
 	parse_file(&seen, &f);
@@ -435,7 +445,7 @@ static void test_cut(void **state)
 	for (i = 0; i < 10; i++)
 		sample(&f, 100, 10 + i, 1, 0);
 	set64(&f, 48, f.n - f.data_at);
-	for (cut = 0; cut < f.n; cut++) {	/* anywhere: an error, or the samples that are whole */
+	for (cut = 0; cut < f.n; cut++) { /* anywhere: an error, or the samples that are whole */
 		struct error *err = parse_bytes(&seen, f.data, cut);
 
 		if (cut <= f.data_at)
@@ -477,9 +487,10 @@ static void test_forms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order), cmocka_unit_test(test_late_event), cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_no_time), cmocka_unit_test(test_own_records), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_cut), cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_late_event),
+		cmocka_unit_test(test_layouts),	    cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_own_records), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_forms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

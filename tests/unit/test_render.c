@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_render.c - print formats rendered in the confined child; what happens to it may not touch the parent. */
+/*
+ * test_render.c - print formats rendered in the confined child; what happens to it may not touch
+ * the parent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +81,8 @@ static void test_good(void **state)
 static void test_unknown(void **state)
 {
 	struct tp_format *f = format(good, strlen(good));
-	struct render_event ev[2] = { { .id = 78, .raw = raw, .size = sizeof(raw) }, { .id = 77, .raw = raw, .size = 0 } };
+	struct render_event ev[2] = { { .id = 78, .raw = raw, .size = sizeof(raw) },
+				      { .id = 77, .raw = raw, .size = 0 } };
 	const struct tp_format *list[] = { f };
 	char *texts[2];
 	struct render *r;
@@ -92,7 +96,10 @@ static void test_unknown(void **state)
 	tp_format_free(f);
 }
 
-/* A child that dies (as libtraceevent does of 1 in 900 mutated formats) leaves NULLs, and nothing hangs. */
+/*
+ * A child that dies (as libtraceevent does of 1 in 900 mutated formats) leaves NULLs, and
+ * nothing hangs.
+ */
 static void test_mutated(void **state)
 {
 	unsigned int seed = 4711;
@@ -144,7 +151,9 @@ static void test_death(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good), cmocka_unit_test(test_unknown), cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_mutated),
 		cmocka_unit_test(test_death),
 	};
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_tp_format.c - tracepoint formats: reading, symbol lists, decoding, and what hostile ones may not do. */
+/*
+ * test_tp_format.c - tracepoint formats: reading, symbol lists, decoding, and what hostile ones
+ * may not do.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +48,8 @@ static struct tp_format *parse(const char *system, const char *text)
 	return f;
 }
 
-static struct tp_format *make(const char *system, const char *name, const char *fields, const char *print)
+static struct tp_format *make(const char *system, const char *name, const char *fields,
+			      const char *print)
 {
 	_cleanup_free_ char *text = xasprintf("name: %s\nID: 319\n" COMMON "%s%s", name, fields, print);
 
@@ -108,11 +112,19 @@ static void test_switch(void **state)
 
 static void test_states(void **state)
 {
-	static const struct { uint64_t new, old, want; } cases[] = {
-		{ 0, 0, TSTATE_RUNNABLE }, { 0x100, 2048, TSTATE_PREEMPTED }, { 1, 1, TSTATE_INTERRUPTIBLE },
-		{ 2, 2, TSTATE_UNINTERRUPTIBLE }, { 0x10, 32, TSTATE_DEAD }, { 0x20, 16, TSTATE_ZOMBIE },
-		{ 0x40, 512, TSTATE_PARKED }, { 2, 2 | 128, TSTATE_UNINTERRUPTIBLE },
-		{ 0x80 | 2, 1024 | 2, TSTATE_IDLE | TSTATE_UNINTERRUPTIBLE }, { 1ull << 40, 1ull << 40, TSTATE_OTHER },
+	static const struct {
+		uint64_t new, old, want;
+	} cases[] = {
+		{ 0, 0, TSTATE_RUNNABLE },
+		{ 0x100, 2048, TSTATE_PREEMPTED },
+		{ 1, 1, TSTATE_INTERRUPTIBLE },
+		{ 2, 2, TSTATE_UNINTERRUPTIBLE },
+		{ 0x10, 32, TSTATE_DEAD },
+		{ 0x20, 16, TSTATE_ZOMBIE },
+		{ 0x40, 512, TSTATE_PARKED },
+		{ 2, 2 | 128, TSTATE_UNINTERRUPTIBLE },
+		{ 0x80 | 2, 1024 | 2, TSTATE_IDLE | TSTATE_UNINTERRUPTIBLE },
+		{ 1ull << 40, 1ull << 40, TSTATE_OTHER },
 	};
 	struct tp_format *f61 = make("sched", "sched_switch", switch_fields, flags_61);
 	struct tp_format *f44 = make("sched", "sched_switch", switch_fields, flags_44);
@@ -148,7 +160,8 @@ static const char exit_print[] =
 	"{ 0x400, \"npf\" }, { 12, \"not-on-vmx\" }), (REC->isa == 1) ? __print_flags(REC->exit_reason & ~0xffff, \" \", "
 	"{ 0x80000000, \"FAILED_VMENTRY\" }) : \"\"\n";
 
-static const char *reason_of(struct tp_decoder *d, struct stream *s, uint32_t isa, uint32_t code, enum exit_class class)
+static const char *reason_of(struct tp_decoder *d, struct stream *s, uint32_t isa, uint32_t code,
+			     enum exit_class class)
 {
 	uint8_t raw[32] = { 0 };
 	struct event ev;
@@ -379,9 +392,11 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_switch), cmocka_unit_test(test_states), cmocka_unit_test(test_exit_reasons),
-		cmocka_unit_test(test_arm_trap), cmocka_unit_test(test_probes), cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_text), cmocka_unit_test(test_dynamic), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_switch),	     cmocka_unit_test(test_states),
+		cmocka_unit_test(test_exit_reasons), cmocka_unit_test(test_arm_trap),
+		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_text),	     cmocka_unit_test(test_dynamic),
+		cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
