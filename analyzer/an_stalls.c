@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_stalls.c - stalls: stretches in which a vCPU had something to do and did not run its guest, and KVM ioctls that took long.
+ * an_stalls.c - stalls: stretches in which a vCPU had something to do and did not run its guest,
+ * and KVM ioctls that took long.
  *
- * A vCPU's stretch is what lies between two pieces of progress or rest (guest, halted, and what is not known outside of an exit): from an
- * exit to the next entry, or from a halted vCPU's wake-up to its entry. A loss ends it (nothing is bridged). Its kind is the state
- * that had most of it: host -> exit, vmm, waiting -> runq (late-wake where it begins with the wake-up of a halted vCPU),
+ * A vCPU's stretch is what lies between two pieces of progress or rest (guest, halted, and what is
+ * not known outside of an exit): from an exit to the next entry, or from a halted vCPU's wake-up to
+ * its entry. A loss ends it (nothing is bridged). Its kind is the state that had most of it: host
+ * -> exit, vmm, waiting -> runq (late-wake where it begins with the wake-up of a halted vCPU),
  * blocked. Threads that are vCPUs only by name have waits and uninterruptible sleeps.
  */
 #include "patterns.h"
@@ -112,14 +114,19 @@ static void count_stall(struct stalls *s, struct stall *st)
 	st->named_ns = chain_named(c->links, c->n);
 	st->throttled_ns = chain_throttled(c->links, c->n);
 	for (i = 0; i < c->n; i++)
-		if (c->links[i].parent == LINK_ROOT && c->links[i].kind != LK_UNKNOWN && c->links[i].kind != LK_LOST)
+		if (c->links[i].parent == LINK_ROOT && c->links[i].kind != LK_UNKNOWN &&
+		    c->links[i].kind != LK_LOST)
 			st->known_ns += c->links[i].end - c->links[i].start;
 	st->partial |= c->partial;
 	st->hash = chain_hash(s->e, c->links, c->n,
-			      (uint64_t)st->kind << 56 ^ (uint64_t)st->info.reason << 24 ^ st->info.user_reason ^ st->ctx);
-	/* whether a throttle is one is settled per VM, so a pattern with one is of one thread group */
+			      (uint64_t)st->kind << 56 ^ (uint64_t)st->info.reason << 24 ^
+				      st->info.user_reason ^ st->ctx);
+	/*
+	 * whether a throttle is one is settled per VM, so a pattern with one is of one thread group
+	 */
 	if (st->throttled_ns)
-		st->hash ^= ((uint64_t)(uint32_t)s->e->tasks[st->task].tgid + 1) * 0x9e3779b97f4a7c15ull;
+		st->hash ^= ((uint64_t)(uint32_t)s->e->tasks[st->task].tgid + 1) *
+			    0x9e3779b97f4a7c15ull;
 	stall_histogram_add(&s->hist, st->end - st->start);
 	patterns_add(&s->patterns, st, c);
 }
@@ -174,7 +181,10 @@ static struct stretch *stretch_of(struct stalls *s, uint32_t task, bool make)
 	return s->of[task];
 }
 
-/* Does this piece end a stretch: the guest ran or rested, or nothing is known of what the thread was about. */
+/*
+ * Does this piece end a stretch: the guest ran or rested, or nothing is known of what the thread
+ * was about.
+ */
 static bool is_pause(const struct piece *p)
 {
 	return p->state == VS_GUEST || p->state == VS_HALTED || p->state == VS_LOST ||
@@ -217,7 +227,8 @@ static void on_piece(void *arg, uint32_t task, const struct piece *p)
 	}
 }
 
-static void end_op(struct stalls *s, uint32_t task, struct op *op, uint64_t end, uint64_t end_pos, bool open)
+static void end_op(struct stalls *s, uint32_t task, struct op *op, uint64_t end, uint64_t end_pos,
+		   bool open)
 {
 	struct stall stall = {
 		.start = op->start, .end = end, .pos = op->pos, .end_pos = end_pos, .task = task,
@@ -283,7 +294,10 @@ static void stalls_lost(struct engine *e, void *state, uint16_t cpu)
 			s->ops[i].request = 0;
 }
 
-/* What was not over when the recording ended. A vCPU that sleeps in its VMM then may just have been stopped. */
+/*
+ * What was not over when the recording ended. A vCPU that sleeps in its VMM then may just have been
+ * stopped.
+ */
 static void end_open(struct stalls *s)
 {
 	size_t i;
@@ -292,7 +306,8 @@ static void end_open(struct stalls *s)
 		struct stretch *st = s->of[i];
 		struct piece p;
 		bool open = st && states_open(s->states, (uint32_t)i, &p) && !is_pause(&p) &&
-			    !(p.state == VS_BLOCKED && !(p.block_state & TSTATE_UNINTERRUPTIBLE)) && p.state != VS_VMM;
+			    !(p.state == VS_BLOCKED && !(p.block_state & TSTATE_UNINTERRUPTIBLE)) &&
+			    p.state != VS_VMM;
 
 		if (open)
 			on_piece(s, (uint32_t)i, &p);
@@ -348,14 +363,14 @@ static void stalls_destroy(void *state)
 }
 
 static const struct analysis stalls_analysis = {
-	.name		= "stalls",
-	.priority	= 30,
-	.kinds		= KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
-	.begin		= stalls_begin,
-	.event		= stalls_event,
-	.lost		= stalls_lost,
-	.flush		= stalls_flush,
-	.destroy	= stalls_destroy,
+	.name = "stalls",
+	.priority = 30,
+	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
+	.begin = stalls_begin,
+	.event = stalls_event,
+	.lost = stalls_lost,
+	.flush = stalls_flush,
+	.destroy = stalls_destroy,
 };
 REGISTER(analyses, &stalls_analysis);
 

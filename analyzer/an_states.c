@@ -22,17 +22,17 @@ struct vthread {
 	uint32_t	task;
 	uint64_t	since, pos;		/* the open piece */
 	uint64_t	ns[VS_N];
-	struct range	recent[RECENT];		/* latest first: to take back what lies behind its last event */
+	struct range	recent[RECENT];		/* latest first; see settle() */
 	struct exit_info info;
 	uint64_t	(*bins)[VS_N];
 	uint64_t	bin_ns, bin_base;	/* bin i is [(bin_base + i) * bin_ns, ...) */
 	uint32_t	enq_ns;			/* R_WAIT: see struct piece */
-	uint64_t	kvm_run_nr;		/* system call number of its ioctl(KVM_RUN) + 1, 0 not in it */
+	uint64_t	kvm_run_nr;		/* number of its ioctl(KVM_RUN) + 1, 0 not in it */
 	uint16_t	cpu;
 	uint16_t	block_state;
 	uint8_t		run, ctx;
 	bool		kvm;			/* kvm events seen */
-	bool		in_halt;		/* since an exit that asks for sleep, until the next entry */
+	bool		in_halt;		/* from a halting exit to the next entry */
 	bool		halt_sleep;		/* R_BLOCK: it is the guest that sleeps */
 	bool		preempted;		/* R_WAIT */
 };
@@ -49,7 +49,8 @@ struct states {
 
 const char *vstate_name(enum vstate state)
 {
-	static const char *const names[] = { "guest", "host", "vmm", "halted", "waiting", "blocked", "unknown", "lost" };
+	static const char *const names[] = { "guest",	"host",	   "vmm",     "halted",
+					     "waiting", "blocked", "unknown", "lost" };
 
 	return state < VS_N ? names[state] : "?";
 }
@@ -87,7 +88,8 @@ static void bins_fit(struct vthread *v, uint64_t start, uint64_t end)
 	}
 }
 
-static void bins_add(struct vthread *v, enum vstate state, uint64_t start, uint64_t end, bool take_back)
+static void bins_add(struct vthread *v, enum vstate state, uint64_t start, uint64_t end,
+		     bool take_back)
 {
 	uint64_t i;
 
@@ -105,7 +107,8 @@ static void bins_add(struct vthread *v, enum vstate state, uint64_t start, uint6
 	}
 }
 
-static void account(struct states *s, struct vthread *v, enum vstate state, uint64_t start, uint64_t end)
+static void account(struct states *s, struct vthread *v, enum vstate state, uint64_t start,
+		    uint64_t end)
 {
 	const struct task *t = &s->e->tasks[v->task];
 
@@ -157,12 +160,21 @@ static enum vstate open_state(const struct vthread *v, uint8_t *flags)
 }
 
 /* End the open piece at @end, in the event at @pos, as @state. */
-static void piece(struct states *s, struct vthread *v, uint64_t end, uint64_t pos, enum vstate state, uint8_t flags)
+static void piece(struct states *s, struct vthread *v, uint64_t end, uint64_t pos,
+		  enum vstate state, uint8_t flags)
 {
 	if (end > v->since) {
 		struct piece p = {
-			.start = v->since, .end = end, .pos = v->pos, .end_pos = pos, .info = v->info, .cpu = v->cpu,
-			.enq_ns = v->run == R_WAIT ? v->enq_ns : 0, .block_state = v->block_state, .state = (uint8_t)state, .flags = flags,
+			.start = v->since,
+			.end = end,
+			.pos = v->pos,
+			.end_pos = pos,
+			.info = v->info,
+			.cpu = v->cpu,
+			.enq_ns = v->run == R_WAIT ? v->enq_ns : 0,
+			.block_state = v->block_state,
+			.state = (uint8_t)state,
+			.flags = flags,
 		};
 
 		if (!(s->e->seen & KIND(SCHED_SWITCH)))
@@ -183,7 +195,10 @@ static void close_piece(struct states *s, struct vthread *v, uint64_t pos)
 	piece(s, v, s->e->now, pos, state, flags);
 }
 
-/* The open piece hides something that was not recorded: all that can be said of it is that it was lost, or nothing. */
+/*
+ * The open piece hides something that was not recorded: all that can be said of it is that it was
+ * lost, or nothing.
+ */
 static void close_unknown(struct states *s, struct vthread *v, uint64_t pos)
 {
 	piece(s, v, s->e->now, pos, v->run == R_LOST ? VS_LOST : VS_UNKNOWN, 0);
@@ -391,7 +406,7 @@ static void on_kvm_exit(struct states *s, struct vthread *v, const struct event 
 	if (v->ctx == C_GUEST)
 		close_piece(s, v, ev->pos);
 	else
-		close_unknown(s, v, ev->pos);		/* between the last event and this one it has entered the guest unseen */
+		close_unknown(s, v, ev->pos);	/* it has entered the guest unseen */
 	v->cpu = ev->cpu;
 	v->in_halt = class == EXIT_HLT;
 	v->ctx = v->in_halt ? C_HALT : C_HOST;
@@ -442,7 +457,8 @@ static void on_syscall(struct states *s, struct vthread *v, const struct event *
 }
 
 /* What KVM did for the exit in hand; a page fault tells more than the register it came with. */
-static void on_sub(struct vthread *v, const struct event *ev, enum sub_kind kind, uint64_t val, bool write, uint64_t now)
+static void on_sub(struct vthread *v, const struct event *ev, enum sub_kind kind, uint64_t val,
+		   bool write, uint64_t now)
 {
 	struct exit_info *x = &v->info;
 
@@ -471,7 +487,8 @@ static void sub_event(struct states *s, struct vthread *v, const struct event *e
 		break;
 	case EV_KVM_MMIO:
 	case EV_KVM_FAST_MMIO:
-		on_sub(v, ev, SUB_MMIO, ev->a[0], ev->b[0] == 2 || ev->kind == EV_KVM_FAST_MMIO, now);
+		on_sub(v, ev, SUB_MMIO, ev->a[0], ev->b[0] == 2 || ev->kind == EV_KVM_FAST_MMIO,
+		       now);
 		break;
 	case EV_KVM_MSR:
 		on_sub(v, ev, SUB_MSR, ev->b[0], ev->b[1], now);
@@ -586,7 +603,8 @@ static void states_lost(struct engine *e, void *state, uint16_t cpu)
 		v->run = R_LOST;
 		v->ctx = C_UNKNOWN;
 		v->in_halt = v->halt_sleep = false;
-		v->info = (struct exit_info){ .reason = EVENT_U32_NONE, .user_reason = EVENT_U32_NONE };
+		v->info = (struct exit_info){ .reason = EVENT_U32_NONE,
+					      .user_reason = EVENT_U32_NONE };
 	}
 }
 
@@ -599,8 +617,15 @@ bool states_open(const struct states *s, uint32_t task, struct piece *ret)
 	if (!v || v->since >= s->e->last_ns)
 		return false;
 	st = open_state(v, &flags);
-	*ret = (struct piece){ .start = v->since, .end = s->e->last_ns, .pos = v->pos, .end_pos = v->pos, .info = v->info,
-			       .cpu = v->cpu, .block_state = v->block_state, .state = (uint8_t)st, .flags = flags | PF_EDGE };
+	*ret = (struct piece){ .start = v->since,
+			       .end = s->e->last_ns,
+			       .pos = v->pos,
+			       .end_pos = v->pos,
+			       .info = v->info,
+			       .cpu = v->cpu,
+			       .block_state = v->block_state,
+			       .state = (uint8_t)st,
+			       .flags = flags | PF_EDGE };
 	return true;
 }
 
@@ -626,7 +651,8 @@ static void settle(struct states *s, struct vthread *v)
 	}
 	for (i = 0; i < VS_N; i++)
 		sum += v->ns[i];
-	v->ns[VS_UNKNOWN] += total - sum;	/* none, unless the thread's own first event was of a kind that nobody watches */
+	/* none, unless the thread's own first event was of a kind that nobody watches */
+	v->ns[VS_UNKNOWN] += total - sum;
 }
 
 static struct error *write_slices(struct states *s, const struct vthread *v, int64_t row_id)
@@ -643,12 +669,14 @@ static struct error *write_slices(struct states *s, const struct vthread *v, int
 			sum += b[k];
 		if (to <= from || !sum)
 			continue;
-		TRY(case_insert(s->e->db, NULL,
-				"INSERT INTO state_slice(source_id, vcpu_id, start_ns, duration_ns, guest_ns, host_ns, vmm_ns,"
-				" halted_ns, waiting_ns, blocked_ns, unknown_ns, lost_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-				"iiiiiiiiiiii", s->e->s->source_id, row_id, (int64_t)from, (int64_t)(to - from),
-				(int64_t)b[0], (int64_t)b[1], (int64_t)b[2], (int64_t)b[3], (int64_t)b[4], (int64_t)b[5],
-				(int64_t)(b[6] + (to - from - sum)), (int64_t)b[7]));
+		TRY(case_insert(
+			s->e->db, NULL,
+			"INSERT INTO state_slice(source_id, vcpu_id, start_ns, duration_ns, guest_ns, host_ns, vmm_ns,"
+			" halted_ns, waiting_ns, blocked_ns, unknown_ns, lost_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iiiiiiiiiiii", s->e->s->source_id, row_id, (int64_t)from,
+			(int64_t)(to - from), (int64_t)b[0], (int64_t)b[1], (int64_t)b[2],
+			(int64_t)b[3], (int64_t)b[4], (int64_t)b[5],
+			(int64_t)(b[6] + (to - from - sum)), (int64_t)b[7]));
 	}
 	return NULL;
 }
@@ -667,12 +695,14 @@ static struct error *states_flush(struct engine *e, void *state)
 			continue;
 		row_id = e->vcpus[t->vcpu].row_id;
 		settle(s, v);
-		TRY(case_insert(e->db, NULL,
-				"UPDATE vcpu SET guest_ns = ?, host_ns = ?, vmm_ns = ?, halted_ns = ?, waiting_ns = ?,"
-				" blocked_ns = ?, unknown_ns = ?, lost_ns = ? WHERE id = ?", "iiiiiiiii",
-				(int64_t)v->ns[VS_GUEST], (int64_t)v->ns[VS_HOST], (int64_t)v->ns[VS_VMM],
-				(int64_t)v->ns[VS_HALTED], (int64_t)v->ns[VS_WAITING], (int64_t)v->ns[VS_BLOCKED],
-				(int64_t)v->ns[VS_UNKNOWN], (int64_t)v->ns[VS_LOST], row_id));
+		TRY(case_insert(
+			e->db, NULL,
+			"UPDATE vcpu SET guest_ns = ?, host_ns = ?, vmm_ns = ?, halted_ns = ?, waiting_ns = ?,"
+			" blocked_ns = ?, unknown_ns = ?, lost_ns = ? WHERE id = ?",
+			"iiiiiiiii", (int64_t)v->ns[VS_GUEST], (int64_t)v->ns[VS_HOST],
+			(int64_t)v->ns[VS_VMM], (int64_t)v->ns[VS_HALTED],
+			(int64_t)v->ns[VS_WAITING], (int64_t)v->ns[VS_BLOCKED],
+			(int64_t)v->ns[VS_UNKNOWN], (int64_t)v->ns[VS_LOST], row_id));
 		TRY(write_slices(s, v, row_id));
 	}
 	return NULL;
@@ -699,19 +729,20 @@ static void states_destroy(void *state)
 }
 
 static const struct analysis states_analysis = {
-	.name		= "states",
-	.priority	= 20,
-	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW) |
-			  KIND(SCHED_MIGRATE) | KIND(KVM_ENTRY) | KIND(KVM_EXIT) | KIND(KVM_USERSPACE_EXIT) |
-			  KIND(KVM_VCPU_WAKEUP) | KIND(KVM_PAGE_FAULT) | KIND(KVM_PIO) | KIND(KVM_MMIO) |
-			  KIND(KVM_FAST_MMIO) | KIND(KVM_MSR) | KIND(KVM_CR) | KIND(KVM_INJ_VIRQ) | KIND(KVM_SMM) |
-			  KIND(KVM_ENTER_SMM) | KIND(KVM_NESTED_VMENTER) | KIND(KVM_NESTED_VMEXIT) | KIND(PROBE_ROOT) |
-			  KIND(IRQ_ENTRY) | KIND(SOFTIRQ_ENTRY) | KIND(SYS_ENTER) | KIND(SYS_EXIT) |
-			  KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
-	.begin		= states_begin,
-	.event		= states_event,
-	.lost		= states_lost,
-	.flush		= states_flush,
-	.destroy	= states_destroy,
+	.name = "states",
+	.priority = 20,
+	.kinds = KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
+		 KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(KVM_ENTRY) | KIND(KVM_EXIT) |
+		 KIND(KVM_USERSPACE_EXIT) | KIND(KVM_VCPU_WAKEUP) | KIND(KVM_PAGE_FAULT) |
+		 KIND(KVM_PIO) | KIND(KVM_MMIO) | KIND(KVM_FAST_MMIO) | KIND(KVM_MSR) |
+		 KIND(KVM_CR) | KIND(KVM_INJ_VIRQ) | KIND(KVM_SMM) | KIND(KVM_ENTER_SMM) |
+		 KIND(KVM_NESTED_VMENTER) | KIND(KVM_NESTED_VMEXIT) | KIND(PROBE_ROOT) |
+		 KIND(IRQ_ENTRY) | KIND(SOFTIRQ_ENTRY) | KIND(SYS_ENTER) | KIND(SYS_EXIT) |
+		 KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
+	.begin = states_begin,
+	.event = states_event,
+	.lost = states_lost,
+	.flush = states_flush,
+	.destroy = states_destroy,
 };
 REGISTER(analyses, &states_analysis);

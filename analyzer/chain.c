@@ -19,7 +19,8 @@ static bool room(const struct chain *c, uint32_t need)
 	return c->n + c->reserve + need <= CHAIN_LINKS;
 }
 
-static struct link *add(struct chain *c, enum link_kind kind, uint16_t parent, uint64_t start, uint64_t end, uint32_t task)
+static struct link *add(struct chain *c, enum link_kind kind, uint16_t parent, uint64_t start,
+			uint64_t end, uint32_t task)
 {
 	struct link *l = &c->links[c->n++];
 
@@ -67,7 +68,9 @@ static void share_add(struct link *l, uint32_t task, uint64_t ns)
 	for (i = 0; i < CHAIN_SHARES; i++)
 		if (l->wait.ns[i] < l->wait.ns[least])
 			least = i;
-	/* the smallest of the named gives way to a larger newcomer; ties keep the one that is there */
+	/*
+	 * the smallest of the named gives way to a larger newcomer; ties keep the one that is there
+	 */
 	if (l->wait.ns[least] < ns) {
 		if (l->wait.ns[least]) {
 			l->wait.other += l->wait.ns[least];
@@ -94,7 +97,7 @@ static bool on_tenant(void *arg, const struct hist_seg *s)
 		if (s->end > from && s->end - from > CHAIN_IDLE_NS)
 			t->throttled += s->end - from;
 	} else if (s->task == t->l->task) {
-		t->covered -= ns;	/* its own time there can't be part of its wait: not known */
+		t->covered -= ns; /* its own time there can't be part of its wait: not known */
 	} else {
 		share_add(t->l, s->task, ns);
 	}
@@ -118,9 +121,17 @@ static void sort_shares(struct link *l)
 			}
 }
 
-/* The alternation of a throttled group: what ran, what was idle, as children of the wait at index @parent. */
+/*
+ * The alternation of a throttled group: what ran, what was idle, as children of the wait at index
+ * @parent.
+ */
 struct alternation {
-	struct { uint64_t start, end; uint32_t task; bool idle; uint64_t pos; } tile[4 * CHAIN_TILES];	/* newest first */
+	struct {
+		uint64_t start, end;
+		uint32_t task;
+		bool idle;
+		uint64_t pos;
+	} tile[4 * CHAIN_TILES]; /* newest first */
 	uint32_t	n, gaps;
 	uint64_t	enqueued;
 	bool		full;
@@ -133,7 +144,10 @@ static bool on_alternate(void *arg, const struct hist_seg *s)
 		    s->end - MAX(s->start, a->enqueued) > CHAIN_IDLE_NS;
 
 	if (a->n && !idle && !a->tile[a->n - 1].idle && a->tile[a->n - 1].start == s->end) {
-		/* short idle gaps and changes between tasks are one stretch of a busy CPU, under its longest task */
+		/*
+		 * short idle gaps and changes between tasks are one stretch of a busy CPU, under
+		 * its longest task
+		 */
 		if (s->task && s->end - s->start > a->tile[a->n - 1].end - a->tile[a->n - 1].start)
 			a->tile[a->n - 1].task = s->task;
 		a->tile[a->n - 1].start = s->start;
@@ -164,8 +178,12 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 		return;
 	for (i = a.n; i--; at = a.tile[i].end) {
 		if (a.tile[i].start > at) {
-			/* before the tiles that fit: the same alternation, or a part of which nothing is known */
-			l = add(c, a.full && i == a.n - 1 ? LK_FOLDED : LK_UNKNOWN, parent, at, a.tile[i].start, p->task);
+			/*
+			 * before the tiles that fit: the same alternation, or a part of which
+			 * nothing is known
+			 */
+			l = add(c, a.full && i == a.n - 1 ? LK_FOLDED : LK_UNKNOWN, parent, at,
+				a.tile[i].start, p->task);
 			l->cpu = p->cpu;
 			if (l->kind == LK_FOLDED) {
 				l->fold.wait = l->end - l->start;
@@ -174,8 +192,12 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 				l->named_ns = l->end - l->start;
 			}
 		}
-		l = add(c, a.tile[i].idle ? LK_THROTTLED : a.tile[i].task ? LK_RUNNING : LK_RUNNABLE, parent,
-			a.tile[i].start, a.tile[i].end, a.tile[i].idle ? p->task : a.tile[i].task);
+		l = add(c,
+			a.tile[i].idle	 ? LK_THROTTLED
+			: a.tile[i].task ? LK_RUNNING
+					 : LK_RUNNABLE,
+			parent, a.tile[i].start, a.tile[i].end,
+			a.tile[i].idle ? p->task : a.tile[i].task);
 		l->cpu = p->cpu;
 		l->named_ns = l->end - l->start;
 		if (a.tile[i].idle) {
@@ -192,9 +214,12 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 		add(c, LK_UNKNOWN, parent, at, p->end, p->task)->cpu = p->cpu;
 }
 
-/* A runnable task that doesn't run: behind whom. @enq_ns: from the wake-up to the enqueue, where that was seen. */
-static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t cpu, uint64_t start, uint64_t end,
-		     bool preempted, uint64_t enq_ns, uint64_t pos, uint64_t end_pos)
+/*
+ * A runnable task that doesn't run: behind whom. @enq_ns: from the wake-up to the enqueue, where
+ * that was seen.
+ */
+static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t cpu, uint64_t start,
+		     uint64_t end, bool preempted, uint64_t enq_ns, uint64_t pos, uint64_t end_pos)
 {
 	uint16_t at = (uint16_t)c->n;
 	struct link *l = add(c, preempted ? LK_PREEMPTED : LK_RUNNABLE, parent, start, end, task);
@@ -219,8 +244,8 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 }
 
 /*
- * What is named in a folded link: waits behind tasks that are known, sleeps that an interrupt ended, and of other sleeps the time in
- * which their waker ran or was runnable.
+ * What is named in a folded link: waits behind tasks that are known, sleeps that an interrupt
+ * ended, and of other sleeps the time in which their waker ran or was runnable.
  */
 #define FOLD_WINDOWS	64
 
@@ -233,7 +258,8 @@ static bool on_window(void *arg, const struct hist_seg *s)
 {
 	struct fold_scan *f = arg;
 
-	if (s->state == HIST_WAIT || s->state == HIST_PREEMPT || (s->state == HIST_BLOCK && s->waker != TASK_NONE))
+	if (s->state == HIST_WAIT || s->state == HIST_PREEMPT ||
+	    (s->state == HIST_BLOCK && s->waker != TASK_NONE))
 		f->w[f->n++] = *s;
 	return f->n < FOLD_WINDOWS;
 }
@@ -301,9 +327,13 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 		}
 		return;
 	}
-	/* the idle task wakes nobody by itself: an interrupt did, whether or not the form carries flags */
+	/*
+	 * the idle task wakes nobody by itself: an interrupt did, whether or not the form carries
+	 * flags
+	 */
 	if (irq || s->waker == 0) {
-		l->flags |= (s->wflags & EVF_SOFTIRQ) && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ : LF_IRQ;
+		l->flags |= (s->wflags & EVF_SOFTIRQ) && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ
+										    : LF_IRQ;
 		l->flags |= irq ? 0 : LF_INFERRED;
 		l->named_ns = s->end - s->start;
 		return;
@@ -436,7 +466,7 @@ static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t f
 	g.count = false;
 	g.oldest = to;
 	if (g.segs) {
-		uint64_t steps = budget - c->budget + 1;	/* the first walk has paid for these */
+		uint64_t steps = budget - c->budget + 1; /* the first walk has paid for these */
 
 		g.segs = 0;
 		hist_walk(c->h, task, from, to, &steps, on_seg, &g);
@@ -500,7 +530,10 @@ static void piece_blocked(struct chain *c, uint32_t task, const struct piece *p)
 	if (hist_walk(c->h, task, p->start, p->end, &c->budget, on_find, &f) == HIST_CUT)
 		c->partial = true;
 	if (!f.ns) {
-		f.s = (struct hist_seg){ .task = task, .waker = TASK_NONE, .cpu = p->cpu, .wcpu = EVENT_CPU_NONE,
+		f.s = (struct hist_seg){ .task = task,
+					 .waker = TASK_NONE,
+					 .cpu = p->cpu,
+					 .wcpu = EVENT_CPU_NONE,
 					 .bstate = (uint8_t)p->block_state };
 	}
 	/* the vCPU's own account is the one that tiles */
@@ -542,7 +575,8 @@ void chain_piece(struct chain *c, uint32_t task, const struct spiece *s)
 	switch ((enum vstate)p->state) {
 	case VS_HOST:
 	case VS_VMM:
-		l = add(c, p->state == VS_HOST ? LK_HOST : LK_VMM, LINK_ROOT, p->start, p->end, task);
+		l = add(c, p->state == VS_HOST ? LK_HOST : LK_VMM, LINK_ROOT, p->start, p->end,
+			task);
 		l->cpu = p->cpu;
 		l->ctx = hist_ctx(c->h, task);
 		l->flags = p->flags & PF_NO_SCHED ? LF_NO_SCHED : 0;
@@ -558,7 +592,8 @@ void chain_piece(struct chain *c, uint32_t task, const struct spiece *s)
 		}
 		break;
 	case VS_WAITING:
-		add_wait(c, LINK_ROOT, task, p->cpu, p->start, p->end, p->flags & PF_PREEMPTED, p->enq_ns, p->pos, p->end_pos);
+		add_wait(c, LINK_ROOT, task, p->cpu, p->start, p->end, p->flags & PF_PREEMPTED,
+			 p->enq_ns, p->pos, p->end_pos);
 		break;
 	case VS_BLOCKED:
 		piece_blocked(c, task, p);
@@ -682,7 +717,8 @@ uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, ui
 		switch ((enum link_kind)l[i].kind) {
 		case LK_HOST:
 		case LK_VMM:
-			h = mix(h, (uint64_t)l[i].host.info.reason << 32 | l[i].host.info.user_reason);
+			h = mix(h,
+				(uint64_t)l[i].host.info.reason << 32 | l[i].host.info.user_reason);
 			h = mix(h, (uint64_t)l[i].host.info.sub << 32 | l[i].host.func);
 			break;
 		case LK_RUNNABLE:

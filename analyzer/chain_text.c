@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* chain_text.c - the words of chains; see chain.h. Runs in flush, where the stream's strings may be read. */
+/*
+ * chain_text.c - the words of chains; see chain.h. Runs in flush, where the stream's strings may be
+ * read.
+ */
 #include "chain.h"
 
 static const char *const syscall_names[] = {
@@ -16,23 +19,52 @@ static const char *const kvm_ioctl_names[256] = {
 
 /* linux/kvm.h: kvm_run.exit_reason */
 static const char *const user_reasons[] = {
-	"KVM_EXIT_UNKNOWN", "KVM_EXIT_EXCEPTION", "KVM_EXIT_IO", "KVM_EXIT_HYPERCALL", "KVM_EXIT_DEBUG", "KVM_EXIT_HLT",
-	"KVM_EXIT_MMIO", "KVM_EXIT_IRQ_WINDOW_OPEN", "KVM_EXIT_SHUTDOWN", "KVM_EXIT_FAIL_ENTRY", "KVM_EXIT_INTR",
-	"KVM_EXIT_SET_TPR", "KVM_EXIT_TPR_ACCESS", "KVM_EXIT_S390_SIEIC", "KVM_EXIT_S390_RESET", "KVM_EXIT_DCR",
-	"KVM_EXIT_NMI", "KVM_EXIT_INTERNAL_ERROR", "KVM_EXIT_OSI", "KVM_EXIT_PAPR_HCALL", "KVM_EXIT_S390_UCONTROL",
-	"KVM_EXIT_WATCHDOG", "KVM_EXIT_S390_TSCH", "KVM_EXIT_EPR", "KVM_EXIT_SYSTEM_EVENT", "KVM_EXIT_S390_STSI",
-	"KVM_EXIT_IOAPIC_EOI", "KVM_EXIT_HYPERV", "KVM_EXIT_ARM_NISV", "KVM_EXIT_X86_RDMSR", "KVM_EXIT_X86_WRMSR",
-	"KVM_EXIT_DIRTY_RING_FULL", "KVM_EXIT_AP_RESET_HOLD", "KVM_EXIT_X86_BUS_LOCK", "KVM_EXIT_XEN",
+	"KVM_EXIT_UNKNOWN",
+	"KVM_EXIT_EXCEPTION",
+	"KVM_EXIT_IO",
+	"KVM_EXIT_HYPERCALL",
+	"KVM_EXIT_DEBUG",
+	"KVM_EXIT_HLT",
+	"KVM_EXIT_MMIO",
+	"KVM_EXIT_IRQ_WINDOW_OPEN",
+	"KVM_EXIT_SHUTDOWN",
+	"KVM_EXIT_FAIL_ENTRY",
+	"KVM_EXIT_INTR",
+	"KVM_EXIT_SET_TPR",
+	"KVM_EXIT_TPR_ACCESS",
+	"KVM_EXIT_S390_SIEIC",
+	"KVM_EXIT_S390_RESET",
+	"KVM_EXIT_DCR",
+	"KVM_EXIT_NMI",
+	"KVM_EXIT_INTERNAL_ERROR",
+	"KVM_EXIT_OSI",
+	"KVM_EXIT_PAPR_HCALL",
+	"KVM_EXIT_S390_UCONTROL",
+	"KVM_EXIT_WATCHDOG",
+	"KVM_EXIT_S390_TSCH",
+	"KVM_EXIT_EPR",
+	"KVM_EXIT_SYSTEM_EVENT",
+	"KVM_EXIT_S390_STSI",
+	"KVM_EXIT_IOAPIC_EOI",
+	"KVM_EXIT_HYPERV",
+	"KVM_EXIT_ARM_NISV",
+	"KVM_EXIT_X86_RDMSR",
+	"KVM_EXIT_X86_WRMSR",
+	"KVM_EXIT_DIRTY_RING_FULL",
+	"KVM_EXIT_AP_RESET_HOLD",
+	"KVM_EXIT_X86_BUS_LOCK",
+	"KVM_EXIT_XEN",
 };
 
 /* include/linux/interrupt.h: softirq vectors */
-static const char *const softirqs[] = { "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU" };
+static const char *const softirqs[] = { "HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					"IRQ_POLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU" };
 
 const char *link_kind_name(enum link_kind kind)
 {
 	static const char *const names[] = {
-		"running", "host", "vmm", "runnable", "preempted", "throttled", "blocked", "irq", "timer", "retry-loop",
-		"folded", "unknown", "lost",
+		"running", "host",  "vmm",	  "runnable", "preempted", "throttled", "blocked",
+		"irq",	   "timer", "retry-loop", "folded",   "unknown",   "lost",
 	};
 
 	return kind < LK_N ? names[kind] : "unknown";
@@ -45,7 +77,9 @@ static const char *comm_of(const struct engine *e, uint32_t task, char buf[24])
 	return engine_comm(&e->tasks[task], buf);
 }
 
-/* A function counts as "in F" only where its return is recorded too: else the probe marks a moment. */
+/*
+ * A function counts as "in F" only where its return is recorded too: else the probe marks a moment.
+ */
 static bool has_return(const struct engine *e, uint32_t func)
 {
 	size_t i;
@@ -117,7 +151,8 @@ static void sub_name(const struct exit_info *x, char *buf, size_t size, bool sha
 			snprintf(buf, size, "page fault at gpa 0x%" PRIx64, x->sub_val);
 		break;
 	case SUB_ROOT:
-		snprintf(buf, size, shape ? "root switched" : "root switched to 0x%" PRIx64, x->sub_val);
+		snprintf(buf, size, shape ? "root switched" : "root switched to 0x%" PRIx64,
+			 x->sub_val);
 		break;
 	case SUB_PIO:
 		snprintf(buf, size, "port 0x%" PRIx64 " %s", x->sub_val, rw);
@@ -135,7 +170,9 @@ static void sub_name(const struct exit_info *x, char *buf, size_t size, bool sha
 		snprintf(buf, size, "CR%" PRIu64 " write", x->sub_val);
 		break;
 	case SUB_INJ:
-		snprintf(buf, size, shape ? "interrupt injected" : "interrupt 0x%" PRIx64 " injected", x->sub_val);
+		snprintf(buf, size,
+			 shape ? "interrupt injected" : "interrupt 0x%" PRIx64 " injected",
+			 x->sub_val);
 		break;
 	case SUB_NESTED:
 		snprintf(buf, size, x->sub_val ? "nested exit to L1" : "nested entry to L2");
@@ -144,10 +181,14 @@ static void sub_name(const struct exit_info *x, char *buf, size_t size, bool sha
 		snprintf(buf, size, x->sub_val ? "SMM entered" : "SMM left");
 		break;
 	case SUB_IRQ:
-		snprintf(buf, size, shape ? "host interrupt handler" : "host interrupt handler of irq %" PRIu64, x->sub_val);
+		snprintf(buf, size,
+			 shape ? "host interrupt handler"
+			       : "host interrupt handler of irq %" PRIu64,
+			 x->sub_val);
 		break;
 	case SUB_SOFTIRQ:
-		snprintf(buf, size, "softirq %s", x->sub_val < ARRAY_SIZE(softirqs) ? softirqs[x->sub_val] : "?");
+		snprintf(buf, size, "softirq %s",
+			 x->sub_val < ARRAY_SIZE(softirqs) ? softirqs[x->sub_val] : "?");
 		break;
 	case SUB_NONE:
 	default:
@@ -158,7 +199,8 @@ static void sub_name(const struct exit_info *x, char *buf, size_t size, bool sha
 /* The uppermost frame that has a name; frames that are bare addresses say nothing to a reader. */
 static void stack_name(const struct engine *e, uint32_t stack, char *buf, size_t size)
 {
-	_cleanup_free_ char *frames = stack == EVENT_U32_NONE ? NULL : stream_stack_frames(e->s, stack);
+	_cleanup_free_ char *frames =
+		stack == EVENT_U32_NONE ? NULL : stream_stack_frames(e->s, stack);
 	size_t n;
 
 	*buf = '\0';
@@ -178,17 +220,23 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 	stack_name(e, l->host.stack, frame, sizeof(frame));
 	chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
 	if (l->kind == LK_VMM) {
-		const char *why = x->user_reason < ARRAY_SIZE(user_reasons) ? user_reasons[x->user_reason] : NULL;
+		const char *why = x->user_reason < ARRAY_SIZE(user_reasons)
+					  ? user_reasons[x->user_reason]
+					  : NULL;
 
-		s = xasprintf("in the VMM%s%s%s%s", why ? " for " : "", why ? why : "", *sub ? ", " : "", sub);
+		s = xasprintf("in the VMM%s%s%s%s", why ? " for " : "", why ? why : "",
+			      *sub ? ", " : "", sub);
 	} else if (x->reason != EVENT_U32_NONE) {
-		s = xasprintf("handles exit %s%s%s", stream_reason_name(e->s, x->reason), *sub ? ": " : "", sub);
+		s = xasprintf("handles exit %s%s%s", stream_reason_name(e->s, x->reason),
+			      *sub ? ": " : "", sub);
 	} else {
 		s = xasprintf("in KVM%s%s", *sub ? ": " : "", sub);
 	}
 	if (l->host.func != EVENT_U32_NONE && has_return(e, l->host.func)) {
-		char *t = shape ? xasprintf("%s in %.80s()", s, strtab_str(&e->s->strings, l->host.func)) :
-				  xasprintf("%s, %.80s() took %.3f ms", s, strtab_str(&e->s->strings, l->host.func),
+		char *t = shape ? xasprintf("%s in %.80s()", s,
+					    strtab_str(&e->s->strings, l->host.func))
+				: xasprintf("%s, %.80s() took %.3f ms", s,
+					    strtab_str(&e->s->strings, l->host.func),
 					    (double)l->host.func_ns / 1e6);
 
 		free(s);
@@ -220,7 +268,8 @@ static void shares(struct engine *e, const struct link *l, char *buf, size_t siz
 	for (i = 0; i < CHAIN_SHARES && n < size; i++) {
 		if (l->wait.ns[i] * 200 < ns || !l->wait.ns[i])
 			continue;
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %.0f %%", n ? ", " : "", comm_of(e, l->wait.who[i], comm),
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %.0f %%", n ? ", " : "",
+				      comm_of(e, l->wait.who[i], comm),
 				      100.0 * (double)l->wait.ns[i] / (double)ns);
 	}
 	if (n < size && l->wait.other * 200 >= ns && l->wait.n_other)
@@ -243,11 +292,15 @@ static char *what_wait(struct engine *e, const struct link *l)
 		snprintf(cpu, sizeof(cpu), " on CPU %u", l->cpu);
 	shares(e, l, who, sizeof(who));
 	if (l->kind == LK_THROTTLED)
-		return xasprintf("runnable, not run while%s idles: its group is throttled%s", *cpu ? cpu + 3 : " its CPU",
+		return xasprintf("runnable, not run while%s idles: its group is throttled%s",
+				 *cpu ? cpu + 3 : " its CPU",
 				 l->flags & LF_INFERRED ? " (inferred)" : "");
 	if (l->wait.idle * 10 >= (l->end - l->start) * 9)
-		return xasprintf("%s%s, which idles and does not run it (slow to wake, or that CPU did not run itself)", how, cpu);
-	return xasprintf("%s%s%s%s", how, cpu, *who ? " behind " : ", behind whom is not known", who);
+		return xasprintf(
+			"%s%s, which idles and does not run it (slow to wake, or that CPU did not run itself)",
+			how, cpu);
+	return xasprintf("%s%s%s%s", how, cpu, *who ? " behind " : ", behind whom is not known",
+			 who);
 }
 
 static char *what_block(struct engine *e, const struct link *l)
@@ -259,14 +312,19 @@ static char *what_block(struct engine *e, const struct link *l)
 	if (l->flags & LF_NO_WAKE)
 		return xasprintf("asleep%s%s%s, no wake-up recorded", d, *ctx ? " " : "", ctx);
 	if (l->block.waker == TASK_NONE)
-		return xasprintf("asleep%s%s%s, not woken before the recording ends", d, *ctx ? " " : "", ctx);
+		return xasprintf("asleep%s%s%s, not woken before the recording ends", d,
+				 *ctx ? " " : "", ctx);
 	if (l->block.wcpu != EVENT_CPU_NONE)
 		snprintf(where, sizeof(where), " on CPU %u", l->block.wcpu);
 	if (l->flags & (LF_IRQ | LF_SOFTIRQ))
 		return xasprintf("blocked%s%s%s until woken from %s%s", d, *ctx ? " " : "", ctx,
-				 l->flags & LF_INFERRED ? "an interrupt" : l->flags & LF_SOFTIRQ ? "softirq" : "hardirq", where);
+				 l->flags & LF_INFERRED	 ? "an interrupt"
+				 : l->flags & LF_SOFTIRQ ? "softirq"
+							 : "hardirq",
+				 where);
 	if (l->flags & LF_NEW)
-		return xasprintf("not created yet: until started by %s%s", comm_of(e, l->block.waker, comm), where);
+		return xasprintf("not created yet: until started by %s%s",
+				 comm_of(e, l->block.waker, comm), where);
 	chain_ctx_name(e, l->block.wctx, wctx, sizeof(wctx));
 	return xasprintf("blocked%s%s%s until woken by %s%s%s%s", d, *ctx ? " " : "", ctx,
 			 comm_of(e, l->block.waker, comm), where, *wctx ? " " : "", wctx);
@@ -287,9 +345,11 @@ static char *what_fold(struct engine *e, const struct link *l)
 		snprintf(behind, sizeof(behind), " (%.0f %% of it behind %s)",
 			 100.0 * (double)MIN(l->fold.who_ns, l->fold.wait) / (double)l->fold.wait,
 			 comm_of(e, l->fold.who, comm));
-	return xasprintf("%u short stretches%s%s: running %.3f ms, runnable %.3f ms%s, asleep %.3f ms, other %.3f ms", l->fold.n,
-			 reason ? " of " : "", reason ? reason : "", (double)l->fold.run / 1e6, (double)l->fold.wait / 1e6,
-			 behind, (double)l->fold.block / 1e6, (double)l->fold.other / 1e6);
+	return xasprintf(
+		"%u short stretches%s%s: running %.3f ms, runnable %.3f ms%s, asleep %.3f ms, other %.3f ms",
+		l->fold.n, reason ? " of " : "", reason ? reason : "", (double)l->fold.run / 1e6,
+		(double)l->fold.wait / 1e6, behind, (double)l->fold.block / 1e6,
+		(double)l->fold.other / 1e6);
 }
 
 char *chain_what(struct engine *e, const struct link *l)
@@ -301,8 +361,14 @@ char *chain_what(struct engine *e, const struct link *l)
 	case LK_VMM: {
 		char *s = what_host(e, l, false);
 
-		if (l->flags & LF_NO_SCHED) {
-			char *t = xasprintf("%s (no sched events: may hold waits)", s);
+		const char *but = NULL;
+
+		if (l->flags & LF_NO_SCHED)
+			but = "no sched events: may hold waits";
+		else if (l->kind == LK_HOST && !engine_visible(e, EV_KVM_USERSPACE_EXIT))
+			but = "kvm_userspace_exit not recorded: may hold time in the VMM";
+		if (but) {
+			char *t = xasprintf("%s (%s)", s, but);
 
 			free(s);
 			s = t;
@@ -320,8 +386,10 @@ char *chain_what(struct engine *e, const struct link *l)
 	case LK_RUNNING:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
 		if (l->cpu == EVENT_CPU_NONE)
-			return xasprintf("%s runs%s%s", comm_of(e, l->task, comm), *ctx ? " " : "", ctx);
-		return xasprintf("%s runs on CPU %u%s%s", comm_of(e, l->task, comm), l->cpu, *ctx ? " " : "", ctx);
+			return xasprintf("%s runs%s%s", comm_of(e, l->task, comm), *ctx ? " " : "",
+					 ctx);
+		return xasprintf("%s runs on CPU %u%s%s", comm_of(e, l->task, comm), l->cpu,
+				 *ctx ? " " : "", ctx);
 	case LK_LOST:
 		return xstrdup("events were lost");
 	case LK_UNKNOWN:
@@ -332,7 +400,10 @@ char *chain_what(struct engine *e, const struct link *l)
 	}
 }
 
-/* A comm without its numbers: what is alike in "CPU 0/KVM" and "CPU 1/KVM", "kworker/0:1" and "kworker/1:2". */
+/*
+ * A comm without its numbers: what is alike in "CPU 0/KVM" and "CPU 1/KVM", "kworker/0:1" and
+ * "kworker/1:2".
+ */
 static void alike(const struct engine *e, uint32_t task, char *buf, size_t size)
 {
 	char comm[24];
@@ -385,7 +456,8 @@ static char *shape_of(struct engine *e, const struct link *l)
 	}
 }
 
-char *chain_shape(struct engine *e, const struct link *l, uint32_t n, const char *kind, const char *what)
+char *chain_shape(struct engine *e, const struct link *l, uint32_t n, const char *kind,
+		  const char *what)
 {
 	char *out = what ? xasprintf("%s %s:", kind, what) : xasprintf("%s:", kind);
 	_cleanup_free_ char *before = NULL;
@@ -403,7 +475,11 @@ char *chain_shape(struct engine *e, const struct link *l, uint32_t n, const char
 			free(s);
 			continue;
 		}
-		t = xasprintf("%s%s%s", out, first ? " " : l[i].depth > depth ? " \xe2\x86\x90 " : " \xe2\x86\x92 ", s);
+		t = xasprintf("%s%s%s", out,
+			      first		   ? " "
+			      : l[i].depth > depth ? " \xe2\x86\x90 "
+						   : " \xe2\x86\x92 ",
+			      s);
 		free(out);
 		free(before);
 		before = s;
@@ -428,7 +504,8 @@ static uint32_t longest(const struct link *l, uint32_t n, uint16_t parent)
 	uint32_t i, best = n;
 
 	for (i = 0; i < n; i++)
-		if (l[i].parent == parent && (best == n || l[i].end - l[i].start > l[best].end - l[best].start))
+		if (l[i].parent == parent &&
+		    (best == n || l[i].end - l[i].start > l[best].end - l[best].start))
 			best = i;
 	return best;
 }

@@ -2,8 +2,9 @@
 /*
  * episodes.c - stalls of several vCPUs of one VM at one time.
  *
- * Stalls of a VM that overlap in time, directly or through others, are one group; a group with two or more vCPUs in it is an
- * episode. Taken from the stalls that became rows (the longest 1000 and the worst of each pattern).
+ * Stalls of a VM that overlap in time, directly or through others, are one group; a group with two
+ * or more vCPUs in it is an episode. Taken from the stalls that became rows (the longest 1000 and
+ * the worst of each pattern).
  */
 #include "stall_rows.h"
 
@@ -41,11 +42,14 @@ static struct error *write_group(struct engine *e, struct member *m, size_t n, u
 		vcpus += m[i].vcpu != m[i - 1].vcpu;
 	if (vcpus < 2)
 		return NULL;
-	TRY(case_insert(e->db, &id,
-			"INSERT INTO episode(source_id, vm_id, start_ns, end_ns, stalls, vcpus) VALUES(?,?,?,?,?,?)", "iiiiii",
-			e->s->source_id, e->vms[m[0].vm].row_id, (int64_t)start, (int64_t)end, (int64_t)n, (int64_t)vcpus));
+	TRY(case_insert(
+		e->db, &id,
+		"INSERT INTO episode(source_id, vm_id, start_ns, end_ns, stalls, vcpus) VALUES(?,?,?,?,?,?)",
+		"iiiiii", e->s->source_id, e->vms[m[0].vm].row_id, (int64_t)start, (int64_t)end,
+		(int64_t)n, (int64_t)vcpus));
 	for (i = 0; i < n; i++)
-		TRY(case_insert(e->db, NULL, "UPDATE stall SET episode_id = ? WHERE id = ?", "ii", id, m[i].s->row_id));
+		TRY(case_insert(e->db, NULL, "UPDATE stall SET episode_id = ? WHERE id = ?", "ii",
+				id, m[i].s->row_id));
 	return NULL;
 }
 

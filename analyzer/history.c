@@ -10,7 +10,9 @@ uint32_t hist_kvm_ioctl(const struct event *ev)
 	if (ev->kind == EV_SYS_ENTER && ev->b[0] != 16 && ev->b[0] != 29 && ev->b[0] != 54)
 		return 0;
 	/* _IOC: type in bits 8 to 15; direction and size above */
-	return (ev->a[1] >> 8 & 0xff) == KVM_IOCTL_TYPE && ev->a[1] <= UINT32_MAX ? (uint32_t)ev->a[1] & 0xffff : 0;
+	return (ev->a[1] >> 8 & 0xff) == KVM_IOCTL_TYPE && ev->a[1] <= UINT32_MAX
+		       ? (uint32_t)ev->a[1] & 0xffff
+		       : 0;
 }
 
 static struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu)
@@ -20,7 +22,8 @@ static struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu)
 	if (unlikely(cpu >= h->n_cpus)) {
 		h->cpus = xrealloc(h->cpus, (cpu + 1u) * sizeof(*h->cpus));
 		while (h->n_cpus <= cpu)
-			h->cpus[h->n_cpus++] = (struct hist_cpu){ .last = HIST_NONE, .task = TASK_NONE };
+			h->cpus[h->n_cpus++] =
+				(struct hist_cpu){ .last = HIST_NONE, .task = TASK_NONE };
 	}
 	return &h->cpus[cpu];
 }
@@ -97,9 +100,12 @@ static uint32_t losses_at(const struct history *h, uint16_t cpu)
 	return h->losses_any + (cpu < h->n_cpus ? h->cpus[cpu].losses : 0);
 }
 
-/* End the open segment of @t at @now by the event at @pos and begin one in @state. @wake: the event that wakes it. */
-static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist_state state, uint16_t cpu,
-		 uint64_t pos, const struct event *wake, uint32_t waker)
+/*
+ * End the open segment of @t at @now by the event at @pos and begin one in @state. @wake: the event
+ * that wakes it.
+ */
+static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist_state state,
+		 uint16_t cpu, uint64_t pos, const struct event *wake, uint32_t waker)
 {
 	uint64_t now = h->e->now, seq = h->n;
 	bool lost = t->state != HIST_RUN && t->losses != losses_at(h, t->cpu);
@@ -108,9 +114,16 @@ static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist
 		struct hist_seg *s = &h->segs[seq & (HIST_SEGS - 1)];
 		struct hist_cpu *c = t->state == HIST_RUN ? hist_cpu(h, t->cpu) : NULL;
 
-		*s = (struct hist_seg){ .start = t->since, .end = now, .pos = t->pos, .end_pos = pos, .task = idx,
-					.prev = (uint32_t)(t->last == HIST_NONE ? seq : t->last), .cprev = (uint32_t)seq,
-					.waker = TASK_NONE, .cpu = t->cpu, .state = lost ? HIST_LOST : t->state };
+		*s = (struct hist_seg){ .start = t->since,
+					.end = now,
+					.pos = t->pos,
+					.end_pos = pos,
+					.task = idx,
+					.prev = (uint32_t)(t->last == HIST_NONE ? seq : t->last),
+					.cprev = (uint32_t)seq,
+					.waker = TASK_NONE,
+					.cpu = t->cpu,
+					.state = lost ? HIST_LOST : t->state };
 		if (t->state == HIST_BLOCK) {
 			s->ctx = t->ctx;
 			s->bstate = t->bstate;
@@ -164,14 +177,25 @@ static void idle_leaves(struct history *h, uint16_t cpu, uint64_t pos)
 	if (!c || c->task != 0 || h->e->now <= c->since)
 		return;
 	h->segs[seq & (HIST_SEGS - 1)] = (struct hist_seg){
-		.start = c->since, .end = h->e->now, .pos = pos, .end_pos = pos, .task = 0, .prev = (uint32_t)seq,
-		.cprev = (uint32_t)(c->last == HIST_NONE ? seq : c->last), .waker = TASK_NONE, .cpu = cpu, .state = HIST_RUN,
+		.start = c->since,
+		.end = h->e->now,
+		.pos = pos,
+		.end_pos = pos,
+		.task = 0,
+		.prev = (uint32_t)seq,
+		.cprev = (uint32_t)(c->last == HIST_NONE ? seq : c->last),
+		.waker = TASK_NONE,
+		.cpu = cpu,
+		.state = HIST_RUN,
 	};
 	c->last = seq;
 	h->n++;
 }
 
-/* A running task turns up elsewhere: when it left its CPU was not recorded, so nothing is known of either since then. */
+/*
+ * A running task turns up elsewhere: when it left its CPU was not recorded, so nothing is known of
+ * either since then.
+ */
 static void left_unseen(struct history *h, uint32_t idx, struct hist_task *t)
 {
 	struct hist_cpu *c;
@@ -186,7 +210,8 @@ static void left_unseen(struct history *h, uint32_t idx, struct hist_task *t)
 
 static void on_switch(struct history *h, const struct event *ev)
 {
-	uint32_t prev = engine_task(h->e, (int32_t)ev->a[2]), next = engine_task(h->e, (int32_t)ev->b[0]);
+	uint32_t prev = engine_task(h->e, (int32_t)ev->a[2]),
+		 next = engine_task(h->e, (int32_t)ev->b[0]);
 	uint64_t st = ev->a[3];
 
 	if (prev != TASK_NONE && !task_is_idle(prev)) {
@@ -209,8 +234,8 @@ static void on_switch(struct history *h, const struct event *ev)
 
 		left_unseen(h, next, t);
 		/* it was moved, and when is not known unless migrations are recorded */
-		if (t->seen && (t->state == HIST_WAIT || t->state == HIST_PREEMPT) && t->cpu != ev->cpu &&
-		    t->losses == losses_at(h, t->cpu)) {
+		if (t->seen && (t->state == HIST_WAIT || t->state == HIST_PREEMPT) &&
+		    t->cpu != ev->cpu && t->losses == losses_at(h, t->cpu)) {
 			t->cpu = h->e->seen & KIND(SCHED_MIGRATE) ? ev->cpu : EVENT_CPU_NONE;
 			t->losses = losses_at(h, t->cpu);
 		}
@@ -242,7 +267,10 @@ static void on_wakeup(struct history *h, const struct event *ev)
 	if (t->seen && (t->state == HIST_RUN || t->state == HIST_PREEMPT))
 		return;
 	if (ev->kind == EV_SCHED_WAKEUP_NEW && (!t->seen || t->state == HIST_DEAD)) {
-		/* a new task (or tid): before this there was none, and whoever creates it decides when it begins */
+		/*
+		 * a new task (or tid): before this there was none, and whoever creates it decides
+		 * when it begins
+		 */
 		t->seen = true;
 		t->state = HIST_BLOCK;
 		t->bstate = HIST_NEW_TASK;
@@ -266,8 +294,10 @@ static void on_migrate(struct history *h, const struct event *ev)
 	t = hist_task(h, idx);
 	if (!t->seen || t->cpu == ev->b[1])
 		return;
-	if (t->state == HIST_PREEMPT || (t->state == HIST_WAIT && h->e->now - t->since > NSEC_PER_MSEC))
-		turn(h, idx, t, (enum hist_state)t->state, (uint16_t)ev->b[1], ev->pos, NULL, TASK_NONE);
+	if (t->state == HIST_PREEMPT ||
+	    (t->state == HIST_WAIT && h->e->now - t->since > NSEC_PER_MSEC))
+		turn(h, idx, t, (enum hist_state)t->state, (uint16_t)ev->b[1], ev->pos, NULL,
+		     TASK_NONE);
 	else if (t->state == HIST_WAIT)
 		t->cpu = (uint16_t)ev->b[1];
 }
@@ -286,14 +316,16 @@ static void func_push(struct history *h, uint32_t idx, uint32_t func)
 
 static void func_done(struct hist_task *t, uint32_t func, uint64_t start, uint64_t end)
 {
-	if (start >= t->mark && (t->best_start < t->mark || end - start > t->best_end - t->best_start)) {
+	if (start >= t->mark &&
+	    (t->best_start < t->mark || end - start > t->best_end - t->best_start)) {
 		t->best_func = func;
 		t->best_start = start;
 		t->best_end = end;
 	}
 }
 
-bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func, uint64_t *ns)
+bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func,
+		    uint64_t *ns)
 {
 	struct hist_task *t = hist_task(h, idx);
 	uint64_t start = 0, end = 0;
@@ -310,7 +342,8 @@ bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to,
 		uint64_t s = MAX(t->func_start[n - 1], from);
 
 		/* still open: the innermost that had most of the time */
-		if (s < to && (end <= start || to - s > end - start) && func_counts(h, t->func[n - 1])) {
+		if (s < to && (end <= start || to - s > end - start) &&
+		    func_counts(h, t->func[n - 1])) {
 			start = s;
 			end = to;
 			*func = t->func[n - 1];
@@ -328,7 +361,10 @@ static void func_pop(struct history *h, uint32_t idx, uint32_t func)
 	struct hist_task *t = hist_task(h, idx);
 	unsigned int n = MIN((unsigned int)t->n_funcs, (unsigned int)HIST_FUNCS);
 
-	/* a return without its entry, or entries whose return was not recorded: unwind to the one that matches */
+	/*
+	 * a return without its entry, or entries whose return was not recorded: unwind to the one
+	 * that matches
+	 */
 	if (t->n_funcs > HIST_FUNCS && t->func[HIST_FUNCS - 1] != func) {
 		t->n_funcs--;
 		return;
@@ -443,7 +479,10 @@ static void history_event(struct engine *e, void *state, const struct event *ev)
 	}
 }
 
-/* Events are missing between the last one of @cpu and now: what ran there is known up to that last one. */
+/*
+ * Events are missing between the last one of @cpu and now: what ran there is known up to that last
+ * one.
+ */
 static void lose_cpu(struct history *h, uint16_t cpu)
 {
 	struct hist_cpu *c = hist_cpu(h, cpu);
@@ -490,8 +529,9 @@ static bool clip(struct hist_seg *s, uint64_t from, uint64_t to)
 	return s->end > s->start;
 }
 
-enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
-	       bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg)
+enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to,
+			uint64_t *budget, bool (*fn)(void *arg, const struct hist_seg *clipped),
+			void *arg)
 {
 	const struct hist_task *t;
 	const struct hist_seg *s;
@@ -504,10 +544,17 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 	if (t->since < to) {
 		bool lost = t->state != HIST_RUN && t->losses != losses_at(h, t->cpu);
 
-		c = (struct hist_seg){ .start = t->since, .end = to, .pos = t->pos, .end_pos = t->pos, .task = idx,
-				       .waker = t->state == HIST_WAIT ? t->enq_ns : TASK_NONE, .cpu = t->cpu,
-				       .ctx = t->state == HIST_BLOCK ? t->ctx : hist_ctx(h, idx), .wcpu = EVENT_CPU_NONE,
-				       .state = lost ? HIST_LOST : t->state, .bstate = t->bstate };
+		c = (struct hist_seg){ .start = t->since,
+				       .end = to,
+				       .pos = t->pos,
+				       .end_pos = t->pos,
+				       .task = idx,
+				       .waker = t->state == HIST_WAIT ? t->enq_ns : TASK_NONE,
+				       .cpu = t->cpu,
+				       .ctx = t->state == HIST_BLOCK ? t->ctx : hist_ctx(h, idx),
+				       .wcpu = EVENT_CPU_NONE,
+				       .state = lost ? HIST_LOST : t->state,
+				       .bstate = t->bstate };
 		if (clip(&c, from, to) && !fn(arg, &c))
 			return HIST_COVERED;
 		if (t->since <= from)
@@ -526,8 +573,9 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 	return seq == HIST_NONE ? HIST_EDGE : HIST_CUT;
 }
 
-enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
-		   bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg)
+enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to,
+			    uint64_t *budget, bool (*fn)(void *arg, const struct hist_seg *clipped),
+			    void *arg)
 {
 	const struct hist_cpu *cc;
 	const struct hist_seg *s;
@@ -538,7 +586,11 @@ enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from
 		return HIST_EDGE;
 	cc = &h->cpus[cpu];
 	if (cc->task != TASK_NONE && cc->since < to) {
-		c = (struct hist_seg){ .start = cc->since, .end = to, .task = cc->task, .waker = TASK_NONE, .cpu = cpu,
+		c = (struct hist_seg){ .start = cc->since,
+				       .end = to,
+				       .task = cc->task,
+				       .waker = TASK_NONE,
+				       .cpu = cpu,
 				       .state = HIST_RUN };
 		if (clip(&c, from, to) && !fn(arg, &c))
 			return HIST_COVERED;
@@ -563,7 +615,8 @@ static void *history_begin(struct engine *e)
 	struct history *h = xcalloc(1, sizeof(*h));
 
 	h->e = e;
-	h->segs = xcalloc(HIST_SEGS, sizeof(*h->segs));	/* fresh pages: only what is used costs memory */
+	h->segs = xcalloc(HIST_SEGS,
+			  sizeof(*h->segs)); /* fresh pages: only what is used costs memory */
 	return h;
 }
 
@@ -578,15 +631,16 @@ static void history_destroy(void *state)
 }
 
 static const struct analysis history_analysis = {
-	.name		= "history",
-	.priority	= 10,
-	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW) |
-			  KIND(SCHED_MIGRATE) | KIND(PROBE_ENTER) | KIND(PROBE_RETURN) | KIND(FUNC_ENTER) | KIND(FUNC_EXIT) |
-			  KIND(FUNC_LEAF) | KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
-			  KIND(SAMPLE),
-	.begin		= history_begin,
-	.event		= history_event,
-	.lost		= history_lost,
-	.destroy	= history_destroy,
+	.name = "history",
+	.priority = 10,
+	.kinds = KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
+		 KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(PROBE_ENTER) |
+		 KIND(PROBE_RETURN) | KIND(FUNC_ENTER) | KIND(FUNC_EXIT) | KIND(FUNC_LEAF) |
+		 KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
+		 KIND(SAMPLE),
+	.begin = history_begin,
+	.event = history_event,
+	.lost = history_lost,
+	.destroy = history_destroy,
 };
 REGISTER(analyses, &history_analysis);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * history.h - what every task and every CPU did lately: segments in one fixed pool, from which chains are built.
+ * history.h - what every task and every CPU did lately: segments in one fixed pool, from which
+ * chains are built.
  *
- * A segment is a stretch of one task in one scheduler state. It is written when it ends, so the pool is ordered by end time;
- * the pool is a ring of HIST_SEGS segments (32 MB, touched only as far as it is used): the oldest go first. Segments of one
- * task are linked backwards, and so are the running ones of one CPU (the idle task's among them). Whoever asks for a time that has left
- * the pool is told so (HIST_CUT), makes a `folded` link and marks its stall partial; the second look of design §4 (a
- * backward read of the input for that window) begins at exactly this place.
+ * A segment is a stretch of one task in one scheduler state. It is written when it ends, so the
+ * pool is ordered by end time; the pool is a ring of HIST_SEGS segments (32 MB, touched only as
+ * far as it is used): the oldest go first. Segments of one task are linked backwards, and so are
+ * the running ones of one CPU (the idle task's among them). Whoever asks for a time that has left
+ * the pool is told so (HIST_CUT), makes a `folded` link and marks its stall partial; the second
+ * look of design §4 (a backward read of the input for that window) begins at exactly this place.
  *
- * Source of the rules: kernel/sched/core.c (sched_waking before, sched_wakeup after the enqueue; prev_state of
- * sched_switch), and design §4: a switch-in without a wake-up is no wake-up by anybody.
+ * Source of the rules: kernel/sched/core.c (sched_waking before, sched_wakeup after the enqueue;
+ * prev_state of sched_switch), and design §4: a switch-in without a wake-up is no wake-up by
+ * anybody.
  */
 #ifndef KM_HISTORY_H
 #define KM_HISTORY_H
@@ -19,10 +22,12 @@
 #define HIST_SEGS	(1u << 19)	/* 64 bytes each: 32 MB */
 #define HIST_NONE	UINT64_MAX
 #define HIST_FUNCS	8		/* nested functions kept per task */
-#define HIST_NEW_TASK	0xff		/* bstate of the time before a task was created; its waker is who did that */
+/* bstate of the time before a task was created; its waker is who did that */
+#define HIST_NEW_TASK	0xff
 
 enum hist_state {
-	HIST_UNKNOWN,		/* before the first sight, or off the CPU without being woken as far as recorded */
+	/* before the first sight, or off the CPU without being woken as far as recorded */
+	HIST_UNKNOWN,
 	HIST_RUN,
 	HIST_WAIT,		/* runnable after a wake-up */
 	HIST_PREEMPT,		/* runnable: switched out while running */
@@ -41,10 +46,14 @@ struct hist_seg {
 	uint64_t	start, end;
 	uint64_t	pos, end_pos;	/* positions of the events that began and ended it */
 	uint32_t	task;
-	uint32_t	prev;		/* sequence number (low 32 bits) of the task's segment before; itself: none */
-	uint32_t	cprev;		/* HIST_RUN: of the CPU's running segment before; itself: none */
-	uint32_t	waker;		/* BLOCK: task index, TASK_NONE unknown; WAIT: ns from the wake-up to its enqueue */
-	uint32_t	ctx;		/* HCTX of the task when the segment ended (BLOCK: when it began) */
+	/* sequence number (low 32 bits) of the task's segment before; itself: none */
+	uint32_t	prev;
+	/* HIST_RUN: of the CPU's running segment before; itself: none */
+	uint32_t	cprev;
+	/* BLOCK: task index, TASK_NONE unknown; WAIT: ns from the wake-up to its enqueue */
+	uint32_t	waker;
+	/* HCTX of the task when the segment ended (BLOCK: when it began) */
+	uint32_t	ctx;
 	uint32_t	wctx;		/* BLOCK: HCTX of the waker at the wake-up */
 	uint16_t	cpu;		/* RUN, WAIT, PREEMPT: where; BLOCK: where it ran last */
 	uint16_t	wcpu;		/* BLOCK: CPU of the waker */
@@ -56,12 +65,14 @@ struct hist_seg {
 _Static_assert(sizeof(struct hist_seg) == 64, "a segment is 64 bytes");
 
 struct hist_task {
-	uint64_t	since;		/* start of the open segment; 0 with state UNKNOWN and !seen: never seen */
+	/* start of the open segment; 0 with state UNKNOWN and !seen: never seen */
+	uint64_t	since;
 	uint64_t	pos;
 	uint64_t	last;		/* sequence number of the last closed segment, HIST_NONE */
 	uint64_t	func_start[HIST_FUNCS];
 	uint32_t	func[HIST_FUNCS];
-	uint64_t	best_start, best_end;	/* longest function call that began since `mark` and has ended */
+	/* longest function call that began since `mark` and has ended */
+	uint64_t	best_start, best_end;
 	uint64_t	mark;
 	uint64_t	sample_time;
 	uint32_t	best_func;
@@ -78,15 +89,16 @@ struct hist_task {
 };
 
 struct hist_cpu {
-	uint64_t	last;		/* sequence number of the last closed running segment here */
+	/* sequence number of the last closed running segment here */
+	uint64_t	last;
 	uint64_t	since;		/* start of the running segment that is open here */
 	uint32_t	task;		/* who runs here, TASK_NONE */
 	uint32_t	losses;
 };
 
 /*
- * Probes of which no return is recorded mark a moment, not a span: after HIST_PROBE_TRIES entries without any return they no
- * longer count as being open.
+ * Probes of which no return is recorded mark a moment, not a span: after HIST_PROBE_TRIES entries
+ * without any return they no longer count as being open.
  */
 #define HIST_PROBES		64	/* a power of two */
 #define HIST_PROBE_TRIES	16
@@ -115,26 +127,36 @@ const struct hist_seg *hist_seg(const struct history *h, uint64_t seq);
 /* hist_ctx() - what task @idx is in just now. */
 uint32_t hist_ctx(const struct history *h, uint32_t idx);
 
-/* hist_kvm_ioctl() - the KVM ioctl request (0xAExx) that a system call's entry makes; 0 when it makes none. */
+/*
+ * hist_kvm_ioctl() - the KVM ioctl request (0xAExx) that a system call's entry makes; 0 when it
+ * makes none.
+ */
 uint32_t hist_kvm_ioctl(const struct event *ev);
-/* hist_long_func() - the longest call of a known function of task @idx that overlaps [@from, @to) and began since the last call of this; false: none. */
-bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func, uint64_t *ns);
+/*
+ * hist_long_func() - the longest call of a known function of task @idx that overlaps [@from, @to)
+ * and began since the last call of this; false: none.
+ */
+bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func,
+		    uint64_t *ns);
 
 enum hist_end {
 	HIST_COVERED,		/* @from was reached */
-	HIST_EDGE,		/* nothing is known before: the recording, or what is known of it, begins later */
+	/* nothing is known before: the recording, or what is known of it, begins later */
+	HIST_EDGE,
 	HIST_CUT,		/* it has left the pool, or the budget is used up */
 };
 
 /*
- * hist_walk() - the segments of task @idx that overlap [@from, @to), newest first, each clipped to it; the open one counts, up to
- * @to. Stops (HIST_COVERED) when @fn returns false. @budget is counted down by steps and ends the walk at 0. Between the
- * segments there is no gap.
+ * hist_walk() - the segments of task @idx that overlap [@from, @to), newest first, each clipped to
+ * it; the open one counts, up to @to. Stops (HIST_COVERED) when @fn returns false. @budget is
+ * counted down by steps and ends the walk at 0. Between the segments there is no gap.
  */
-enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint64_t *budget,
+enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to,
+			uint64_t *budget,
 			bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
 /* hist_walk_cpu() - the same for what ran on @cpu; there may be gaps where that is not known. */
-enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to, uint64_t *budget,
+enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to,
+			    uint64_t *budget,
 			    bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
 
 #endif

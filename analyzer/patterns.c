@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* patterns.c - counting stalls by the shape of their chains, and keeping the ones that matter; see patterns.h. */
+/*
+ * patterns.c - counting stalls by the shape of their chains, and keeping the ones that matter; see
+ * patterns.h.
+ */
 #include "patterns.h"
 
 #define HASH_SIZE	(4 * PATTERN_MAX)	/* a power of two */
 
 void patterns_init(struct patterns *p, uint64_t threshold)
 {
-	static const uint64_t bounds_us[] = { 1000, 1500, 2000, 3000, 4000, 5000, 6000, 8000, 10000 };
+	static const uint64_t bounds_us[] = {
+		1000, 1500, 2000, 3000, 4000, 5000, 6000, 8000, 10000
+	};
 	unsigned int i;
 
 	memset(p, 0, sizeof(*p));
@@ -42,7 +47,9 @@ uint64_t patterns_floor(const struct patterns *p)
 	return p->bounds[0];
 }
 
-/* Index of the pattern with @hash, made when new; the last one takes all shapes beyond PATTERN_MAX. */
+/*
+ * Index of the pattern with @hash, made when new; the last one takes all shapes beyond PATTERN_MAX.
+ */
 static uint32_t pattern_of(struct patterns *p, uint64_t hash)
 {
 	uint32_t at = (uint32_t)(hash >> 32) & (HASH_SIZE - 1);

@@ -3,7 +3,8 @@
 #include "stall_rows.h"
 
 #define CITE_CACHE	16384		/* a power of two; neighbours cite the same events */
-#define CITED_LINKS	6000		/* links that get citations, longest stalls first; all stalls have theirs */
+#define CITED_LINKS                                                                                \
+	6000 /* links that get citations, longest stalls first; all stalls have theirs */
 
 static const char *const kind_names[] = {
 	"exit", "vmm", "runq", "blocked", "late-wake", "retry-loop", "exit-storm", "operation",
@@ -42,7 +43,8 @@ static char *cites_json(struct writer *w, const uint64_t *times, const uint64_t 
 		int64_t id = times[i] == TIME_NONE ? 0 : cite_of(w, times[i], pos[i]);
 
 		if (id)
-			len += (size_t)snprintf(buf + len, sizeof(buf) - len, "%s%" PRId64, len ? "," : "", id);
+			len += (size_t)snprintf(buf + len, sizeof(buf) - len, "%s%" PRId64,
+						len ? "," : "", id);
 	}
 	return len ? xasprintf("[%s]", buf) : NULL;
 }
@@ -78,13 +80,16 @@ static struct error *write_links(struct writer *w, const struct stall *s)
 			cites = cites_json(w, l->cite_time, l->cite_pos, 2);
 			w->cited++;
 		}
-		TRY(case_insert(w->e->db, &ids[i],
-				"INSERT INTO chain_link(stall_id, parent_id, depth, seq, kind, start_ns, duration_ns, task, tid, cpu,"
-				" what, inferred, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", "iIiisiisIIsis", s->row_id,
-				l->parent == LINK_ROOT ? NULL : &ids[l->parent], (int64_t)l->depth, (int64_t)i,
-				link_kind_name((enum link_kind)l->kind), (int64_t)l->start, (int64_t)(l->end - l->start),
-				t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, l->cpu == EVENT_CPU_NONE ? NULL : &cpu,
-				what, (int64_t)(l->flags & LF_INFERRED ? 1 : 0), cites));
+		TRY(case_insert(
+			w->e->db, &ids[i],
+			"INSERT INTO chain_link(stall_id, parent_id, depth, seq, kind, start_ns, duration_ns, task, tid, cpu,"
+			" what, inferred, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iIiisiisIIsis", s->row_id, l->parent == LINK_ROOT ? NULL : &ids[l->parent],
+			(int64_t)l->depth, (int64_t)i, link_kind_name((enum link_kind)l->kind),
+			(int64_t)l->start, (int64_t)(l->end - l->start),
+			t ? engine_comm(t, comm) : NULL, t ? &tid : NULL,
+			l->cpu == EVENT_CPU_NONE ? NULL : &cpu, what,
+			(int64_t)(l->flags & LF_INFERRED ? 1 : 0), cites));
 	}
 	return NULL;
 }
@@ -93,19 +98,24 @@ static struct error *write_stall(struct writer *w, struct stall *s)
 {
 	struct engine *e = w->e;
 	const struct task *t = &e->tasks[s->task];
-	_cleanup_free_ char *cause = chain_cause(e, s->links, s->n), *what = stall_what(e, s), *cites = NULL;
-	uint64_t times[2] = { s->start, s->end_pos == s->pos ? TIME_NONE : s->end }, pos[2] = { s->pos, s->end_pos };
+	_cleanup_free_ char *cause = chain_cause(e, s->links, s->n), *what = stall_what(e, s),
+			    *cites = NULL;
+	uint64_t times[2] = { s->start, s->end_pos == s->pos ? TIME_NONE : s->end },
+		 pos[2] = { s->pos, s->end_pos };
 	char comm[24];
 
 	cites = cites_json(w, times, pos, 2);
-	TRY(case_insert(e->db, &s->row_id,
-			"INSERT INTO stall(source_id, subject, vm_id, vcpu_id, task_id, task, tid, kind, start_ns, duration_ns,"
-			" pattern_id, partial, cause, what, named_ns, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-			"isIIisisiiiissis", e->s->source_id, s->kind == STALL_OPERATION ? "operation" : "vcpu",
-			t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id,
-			t->vcpu == VCPU_NONE ? NULL : &e->vcpus[t->vcpu].row_id, t->row_id, engine_comm(t, comm),
-			(int64_t)t->tid, kind_names[s->kind], (int64_t)s->start, (int64_t)(s->end - s->start),
-			w->pattern_rows[s->pattern], (int64_t)s->partial, cause, what, (int64_t)s->named_ns, cites));
+	TRY(case_insert(
+		e->db, &s->row_id,
+		"INSERT INTO stall(source_id, subject, vm_id, vcpu_id, task_id, task, tid, kind, start_ns, duration_ns,"
+		" pattern_id, partial, cause, what, named_ns, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		"isIIisisiiiissis", e->s->source_id,
+		s->kind == STALL_OPERATION ? "operation" : "vcpu",
+		t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id,
+		t->vcpu == VCPU_NONE ? NULL : &e->vcpus[t->vcpu].row_id, t->row_id,
+		engine_comm(t, comm), (int64_t)t->tid, kind_names[s->kind], (int64_t)s->start,
+		(int64_t)(s->end - s->start), w->pattern_rows[s->pattern], (int64_t)s->partial,
+		cause, what, (int64_t)s->named_ns, cites));
 	if (!w->worst_rows[s->pattern])
 		w->worst_rows[s->pattern] = s->row_id;
 	return write_links(w, s);
@@ -113,7 +123,8 @@ static struct error *write_stall(struct writer *w, struct stall *s)
 
 static int longest_first(const void *a, const void *b)
 {
-	const struct stall *x = *(const struct stall *const *)a, *y = *(const struct stall *const *)b;
+	const struct stall *x = *(const struct stall *const *)a,
+			   *y = *(const struct stall *const *)b;
 	uint64_t lx = x->end - x->start, ly = y->end - y->start;
 
 	if (lx != ly)
@@ -146,8 +157,10 @@ static struct error *read_throttles(struct writer *w)
 	sqlite3_stmt *st;
 	size_t i;
 
-	TRY(case_query(w->e->db, &st, "SELECT vm_id, min(inferred) FROM throttle WHERE source_id = ? GROUP BY vm_id", "i",
-		       w->e->s->source_id));
+	TRY(case_query(
+		w->e->db, &st,
+		"SELECT vm_id, min(inferred) FROM throttle WHERE source_id = ? GROUP BY vm_id", "i",
+		w->e->s->source_id));
 	while (case_step(w->e->db, st, &err))
 		for (i = 0; i < w->e->n_vms; i++)
 			if (w->e->vms[i].row_id == sqlite3_column_int64(st, 0))
@@ -214,7 +227,8 @@ static int by_total(const void *a, const void *b)
 static struct error *write_patterns(struct writer *w, unsigned int class)
 {
 	struct patterns *p = w->p;
-	struct pattern_row *rows = xcalloc((size_t)p->n + 1, sizeof(*rows)), **order = xcalloc((size_t)p->n + 1, sizeof(*order));
+	struct pattern_row *rows = xcalloc((size_t)p->n + 1, sizeof(*rows)),
+			   **order = xcalloc((size_t)p->n + 1, sizeof(*order));
 	struct error *err = NULL;
 	uint32_t i, k, n = 0, n_order = 0;
 
@@ -235,7 +249,10 @@ static struct error *write_patterns(struct writer *w, unsigned int class)
 		r.worst_ns = s->end - s->start;
 		rows[n++] = r;
 	}
-	/* a task's name may have changed since its shape was hashed: what reads the same is the same */
+	/*
+	 * a task's name may have changed since its shape was hashed: what reads the same is the
+	 * same
+	 */
 	qsort(rows, n, sizeof(*rows), by_shape);
 	for (i = 0; i < n; i++) {
 		if (n_order && !strcmp(order[n_order - 1]->shape, rows[i].shape)) {
@@ -247,10 +264,11 @@ static struct error *write_patterns(struct writer *w, unsigned int class)
 	}
 	qsort(order, n_order, sizeof(*order), by_total);
 	for (i = 0; i < n_order && !err; i++)
-		err = case_insert(w->e->db, &order[i]->id,
-				  "INSERT INTO pattern(source_id, shape, count, total_ns, worst_ns) VALUES(?,?,?,?,?)", "isiii",
-				  w->e->s->source_id, order[i]->shape, (int64_t)order[i]->c.n, (int64_t)order[i]->c.ns,
-				  (int64_t)order[i]->worst_ns);
+		err = case_insert(
+			w->e->db, &order[i]->id,
+			"INSERT INTO pattern(source_id, shape, count, total_ns, worst_ns) VALUES(?,?,?,?,?)",
+			"isiii", w->e->s->source_id, order[i]->shape, (int64_t)order[i]->c.n,
+			(int64_t)order[i]->c.ns, (int64_t)order[i]->worst_ns);
 	for (i = 0, k = 0; i < n; i++) {
 		if (strcmp(rows[k].shape, rows[i].shape))
 			k = i;
@@ -269,16 +287,17 @@ static struct error *write_worst(struct writer *w)
 
 	/* the list is sorted, so the first stall of a pattern's row is its worst */
 	for (i = w->n; i--; )
-		TRY(case_insert(w->e->db, NULL, "UPDATE pattern SET worst_stall_id = ? WHERE id = ?", "ii",
+		TRY(case_insert(w->e->db, NULL,
+				"UPDATE pattern SET worst_stall_id = ? WHERE id = ?", "ii",
 				w->list[i]->row_id, w->pattern_rows[w->list[i]->pattern]));
 	return NULL;
 }
 
 static struct error *write_totals(struct writer *w, unsigned int class, uint64_t threshold,
-				  const struct stall_histogram *h)
+				  const struct stall_histogram *h, const struct stall_count *loops)
 {
 	const struct patterns *p = w->p;
-	struct stall_count c = { 0 };
+	struct stall_count c = *loops;
 	unsigned int i, k;
 
 	for (i = 0; i < p->n; i++)
@@ -288,23 +307,28 @@ static struct error *write_totals(struct writer *w, unsigned int class, uint64_t
 			c.named_ns += p->p[i].by_class[k].named_ns;
 			c.known_ns += p->p[i].by_class[k].known_ns;
 		}
-	TRY(case_insert(w->e->db, NULL,
-			"INSERT INTO stall_total(source_id, stalls, stall_ns, named_ns, state_known_ns, threshold_ns)"
-			" VALUES(?,?,?,?,?,?)", "iiiiii", w->e->s->source_id, (int64_t)c.n, (int64_t)c.ns,
-			(int64_t)c.named_ns, (int64_t)c.known_ns, (int64_t)threshold));
+	TRY(case_insert(
+		w->e->db, NULL,
+		"INSERT INTO stall_total(source_id, stalls, stall_ns, named_ns, state_known_ns, threshold_ns)"
+		" VALUES(?,?,?,?,?,?)",
+		"iiiiii", w->e->s->source_id, (int64_t)c.n, (int64_t)c.ns, (int64_t)c.named_ns,
+		(int64_t)c.known_ns, (int64_t)threshold));
 	for (i = 0; i < STALL_HIST_BINS - 1; i++) {
 		if (!h->count[i])
 			continue;
-		TRY(case_insert(w->e->db, NULL,
-				"INSERT INTO histogram(source_id, name, subject_id, low_ns, high_ns, count)"
-				" VALUES(?,'stall',NULL,?,?,?)", "iiii", w->e->s->source_id, (int64_t)(1ull << i),
-				(int64_t)(i < 62 ? 1ull << (i + 1) : INT64_MAX), (int64_t)h->count[i]));
+		TRY(case_insert(
+			w->e->db, NULL,
+			"INSERT INTO histogram(source_id, name, subject_id, low_ns, high_ns, count)"
+			" VALUES(?,'stall',NULL,?,?,?)",
+			"iiii", w->e->s->source_id, (int64_t)(1ull << i),
+			(int64_t)(i < 62 ? 1ull << (i + 1) : INT64_MAX), (int64_t)h->count[i]));
 	}
 	return NULL;
 }
 
 static struct error *write_all(struct writer *w, const struct stall_histogram *h)
 {
+	struct stall_count loops = { 0 };
 	uint64_t threshold;
 	unsigned int class = patterns_threshold(w->p, &threshold);
 	size_t i;
@@ -316,11 +340,13 @@ static struct error *write_all(struct writer *w, const struct stall_histogram *h
 	for (i = 0; i < w->n; i++)
 		TRY(write_stall(w, w->list[i]));
 	TRY(write_worst(w));
-	TRY(write_totals(w, class, threshold, h));
+	TRY(retry_stalls_write(w->e, threshold, &loops));
+	TRY(write_totals(w, class, threshold, h, &loops));
 	return episodes_write(w->e, w->list, w->n);
 }
 
-struct error *stall_rows_write(struct engine *e, struct patterns *p, const struct stall_histogram *h)
+struct error *stall_rows_write(struct engine *e, struct patterns *p,
+			       const struct stall_histogram *h)
 {
 	struct writer w = { .e = e, .p = p };
 	struct error *err;

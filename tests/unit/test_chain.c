@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_chain.c - stalls and their causal chains, link by link, on sequences whose cause is known; see analyzer/chain.h. */
+/*
+ * test_chain.c - stalls and their causal chains, link by link, on sequences whose cause is known;
+ * see analyzer/chain.h.
+ */
 #include "drive.h"
 
 #define S	TSTATE_INTERRUPTIBLE
@@ -26,10 +29,14 @@ static void expect_links(struct drive *d, const struct want *want, size_t n)
 	sqlite3_stmt *st;
 	size_t i = 0;
 
-	drive_ok(case_query(d->db, &st, "SELECT depth, kind, start_ns, duration_ns, tid, coalesce(what, '') FROM chain_link"
-			    " WHERE stall_id = (SELECT id FROM stall ORDER BY duration_ns DESC LIMIT 1) ORDER BY seq", ""));
+	drive_ok(case_query(
+		d->db, &st,
+		"SELECT depth, kind, start_ns, duration_ns, tid, coalesce(what, '') FROM chain_link"
+		" WHERE stall_id = (SELECT id FROM stall ORDER BY duration_ns DESC LIMIT 1) ORDER BY seq",
+		""));
 	while (case_step(d->db, st, &err)) {
-		const char *kind = (const char *)sqlite3_column_text(st, 1), *what = (const char *)sqlite3_column_text(st, 5);
+		const char *kind = (const char *)sqlite3_column_text(st, 1),
+			   *what = (const char *)sqlite3_column_text(st, 5);
 
 		if (i >= n)
 			fail_msg("one link too many: %s \"%s\"", kind, what);
@@ -38,10 +45,13 @@ static void expect_links(struct drive *d, const struct want *want, size_t n)
 		    sqlite3_column_int64(st, 3) != want[i].ms * (int64_t)MS ||
 		    (want[i].tid >= 0 && sqlite3_column_int(st, 4) != want[i].tid) ||
 		    (want[i].what && !strstr(what, want[i].what)))
-			fail_msg("link %zu is: depth %d %s at %lld us for %lld us, tid %d, \"%s\"; not %s \"%s\"", i,
-				 sqlite3_column_int(st, 0), kind, (long long)sqlite3_column_int64(st, 2) / 1000,
-				 (long long)sqlite3_column_int64(st, 3) / 1000, sqlite3_column_int(st, 4), what, want[i].kind,
-				 want[i].what ? want[i].what : "");
+			fail_msg(
+				"link %zu is: depth %d %s at %lld us for %lld us, tid %d, \"%s\"; not %s \"%s\"",
+				i, sqlite3_column_int(st, 0), kind,
+				(long long)sqlite3_column_int64(st, 2) / 1000,
+				(long long)sqlite3_column_int64(st, 3) / 1000,
+				sqlite3_column_int(st, 4), what, want[i].kind,
+				want[i].what ? want[i].what : "");
 		i++;
 	}
 	case_done(st);
@@ -54,9 +64,11 @@ static void expect_links(struct drive *d, const struct want *want, size_t n)
 	expect_links(d, _w, ARRAY_SIZE(_w));				\
 } while (0)
 
-static void flagged_wake(struct drive *d, uint64_t time, uint16_t cpu, int32_t by, int32_t tid, const char *comm, uint8_t flags)
+static void flagged_wake(struct drive *d, uint64_t time, uint16_t cpu, int32_t by, int32_t tid,
+			 const char *comm, uint8_t flags)
 {
-	struct event *ev = drive_next(d, EV_SCHED_WAKING, drive_type(d, "sched", "sched_waking"), time, cpu, by);
+	struct event *ev = drive_next(d, EV_SCHED_WAKING, drive_type(d, "sched", "sched_waking"),
+				      time, cpu, by);
 
 	comm_words(ev->a, comm, strlen(comm));
 	ev->a[3] = 1;
@@ -68,13 +80,15 @@ static void flagged_wake(struct drive *d, uint64_t time, uint16_t cpu, int32_t b
 
 static void fault(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint64_t gpa)
 {
-	drive_next(d, EV_KVM_PAGE_FAULT, drive_type(d, "kvm", "kvm_page_fault"), time, cpu, tid)->a[0] = gpa;
+	drive_next(d, EV_KVM_PAGE_FAULT, drive_type(d, "kvm", "kvm_page_fault"), time, cpu, tid)
+		->a[0] = gpa;
 	stream_push(d->s);
 }
 
 static void ioctl_enter(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint64_t request)
 {
-	struct event *ev = drive_next(d, EV_SYS_ENTER, drive_type(d, "raw_syscalls", "sys_enter"), time, cpu, tid);
+	struct event *ev = drive_next(d, EV_SYS_ENTER, drive_type(d, "raw_syscalls", "sys_enter"),
+				      time, cpu, tid);
 
 	ev->b[0] = 16;
 	ev->a[1] = request;
@@ -83,7 +97,8 @@ static void ioctl_enter(struct drive *d, uint64_t time, uint16_t cpu, int32_t ti
 
 static void sys_exit(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid)
 {
-	drive_next(d, EV_SYS_EXIT, drive_type(d, "raw_syscalls", "sys_exit"), time, cpu, tid)->b[0] = 16;
+	drive_next(d, EV_SYS_EXIT, drive_type(d, "raw_syscalls", "sys_exit"), time, cpu, tid)
+		->b[0] = 16;
 	stream_push(d->s);
 }
 
@@ -108,8 +123,13 @@ static void test_exit_handling(void **state)
 	fault(&d, 11 * MS, 0, VCPU, 0x1234000);
 	drive_entry(&d, 40 * MS, 0, VCPU, 0);
 	drive_close(&d);
-	EXPECT(&d, { 0, "host", 10, 30, VCPU, "handles exit EPT_VIOLATION: page fault at gpa 0x1234000" });
-	assert_int_equal(drive_int(&d, "SELECT kind = 'exit' AND named_ns = duration_ns AND what = 'EPT_VIOLATION' FROM stall"), 1);
+	EXPECT(&d, { 0, "host", 10, 30, VCPU,
+		     "handles exit EPT_VIOLATION: page fault at gpa 0x1234000" });
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT kind = 'exit' AND named_ns = duration_ns AND what = 'EPT_VIOLATION' FROM stall"),
+		1);
 	drive_free(&d);
 }
 
@@ -132,11 +152,17 @@ static void test_blocked_by_running_holder(void **state)
 	       { 0, "runnable", 41, 2, VCPU, "which idles" },
 	       { 0, "host", 43, 1, VCPU, NULL });
 	assert_int_equal(drive_int(&d, "SELECT kind = 'blocked' FROM stall"), 1);
-	assert_int_equal(drive_int(&d, "SELECT json_array_length(cites) FROM chain_link WHERE kind = 'blocked'"), 2);
+	assert_int_equal(
+		drive_int(&d,
+			  "SELECT json_array_length(cites) FROM chain_link WHERE kind = 'blocked'"),
+		2);
 	drive_free(&d);
 }
 
-/* Three steps: the vCPU waits for the holder, which waits for a third, which was preempted by a neighbour. */
+/*
+ * Three steps: the vCPU waits for the holder, which waits for a third, which was preempted by a
+ * neighbour.
+ */
 static void test_hand_off(void **state)
 {
 	struct drive d;
@@ -165,8 +191,12 @@ static void test_hand_off(void **state)
 	       { 2, "running", 25, 5, THIRD, NULL },
 	       { 1, "running", 30, 2, HOLDER, NULL });
 	assert_int_equal(drive_int(&d, "SELECT named_ns = duration_ns FROM stall"), 1);
-	assert_int_equal(drive_int(&d, "SELECT shape = 'blocked npf: blocked until woken by holder \xe2\x86\x90 blocked until woken"
-				   " by third \xe2\x86\x90 preempted behind other \xe2\x86\x92 third runs' FROM pattern"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT shape = 'blocked npf: blocked until woken by holder \xe2\x86\x90 blocked until woken"
+			" by third \xe2\x86\x90 preempted behind other \xe2\x86\x92 third runs' FROM pattern"),
+		1);
 	drive_free(&d);
 }
 
@@ -201,16 +231,21 @@ static void test_preempted_with_shares(void **state)
 	drive_switch(&d, 10 * MS, 0, VCPU, R, OTHER, "other");
 	for (t = 10; t < 50; t += 10) {
 		drive_switch(&d, (t + 7) * MS, 0, OTHER, R, THIRD, "third");
-		drive_switch(&d, (t + 10) * MS, 0, THIRD, R, t + 10 < 50 ? OTHER : VCPU, t + 10 < 50 ? "other" : V0);
+		drive_switch(&d, (t + 10) * MS, 0, THIRD, R, t + 10 < 50 ? OTHER : VCPU,
+			     t + 10 < 50 ? "other" : V0);
 	}
 	drive_entry(&d, 50 * MS, 0, VCPU, 0);
 	drive_close(&d);
-	EXPECT(&d, { 0, "preempted", 10, 40, VCPU, "waits on CPU 0 behind other 70 %, third 30 %" });
+	EXPECT(&d,
+	       { 0, "preempted", 10, 40, VCPU, "waits on CPU 0 behind other 70 %, third 30 %" });
 	assert_int_equal(drive_int(&d, "SELECT kind = 'runq' FROM stall"), 1);
 	drive_free(&d);
 }
 
-/* A group on its quota: idle CPU while the thread is runnable, at one phase of a period, again and again. */
+/*
+ * A group on its quota: idle CPU while the thread is runnable, at one phase of a period, again and
+ * again.
+ */
 static void test_throttle(void **state)
 {
 	struct drive d;
@@ -227,8 +262,15 @@ static void test_throttle(void **state)
 	}
 	drive_close(&d);
 	EXPECT(&d, { 0, "throttled", 90, 60, VCPU, "its group is throttled (inferred)" });
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM chain_link WHERE kind = 'throttled' AND inferred = 1"), 10);
-	assert_int_equal(drive_int(&d, "SELECT count = 10 AND shape = 'runq interrupt: throttled' FROM pattern"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM chain_link WHERE kind = 'throttled' AND inferred = 1"),
+		10);
+	assert_int_equal(
+		drive_int(&d,
+			  "SELECT count = 10 AND shape = 'runq interrupt: throttled' FROM pattern"),
+		1);
 	drive_free(&d);
 }
 
@@ -250,7 +292,9 @@ static void test_idle_once_is_no_throttle(void **state)
 	drive_free(&d);
 }
 
-/* KVM_CREATE_VM waits for a kernel thread that does not exist yet, and then for what that one does. */
+/*
+ * KVM_CREATE_VM waits for a kernel thread that does not exist yet, and then for what that one does.
+ */
 static void test_operation(void **state)
 {
 	struct drive d;
@@ -277,36 +321,49 @@ static void test_operation(void **state)
 	sys_exit(&d, 46 * MS, 0, OTHER);
 	drive_close(&d);
 	EXPECT(&d, { 0, "running", 10, 4, OTHER, "in create_worker()" },
-	       { 0, "blocked", 14, 30, OTHER, "blocked (D) in create_worker() until woken by kvm-nx on CPU 1" },
+	       { 0, "blocked", 14, 30, OTHER,
+		 "blocked (D) in create_worker() until woken by kvm-nx on CPU 1" },
 	       { 1, "blocked", 14, 6, THIRD, "until started by kthreadd" },
 	       { 2, "running", 14, 6, KTHREADD, NULL },
 	       { 1, "runnable", 20, 2, THIRD, "behind kthreadd 100 %" },
 	       { 1, "running", 22, 2, THIRD, "in synchronize_rcu()" },
-	       { 1, "blocked", 24, 16, THIRD, "blocked (D) in synchronize_rcu() until woken from softirq on CPU 1" },
+	       { 1, "blocked", 24, 16, THIRD,
+		 "blocked (D) in synchronize_rcu() until woken from softirq on CPU 1" },
 	       { 1, "running", 40, 4, THIRD, NULL },
 	       { 0, "running", 44, 2, OTHER, "KVM_CREATE_VM" });
-	assert_int_equal(drive_int(&d, "SELECT subject = 'operation' AND kind = 'operation' AND what = 'KVM_CREATE_VM' FROM stall"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT subject = 'operation' AND kind = 'operation' AND what = 'KVM_CREATE_VM' FROM stall"),
+		1);
 	assert_int_equal(drive_int(&d, "SELECT named_ns = duration_ns FROM stall"), 1);
 	drive_free(&d);
 }
 
-/* Task 100 + @k sleeps five times in [@from, @to), each time until 100 + @k + 1 wakes it, which does likewise meanwhile. */
+/*
+ * Task 100 + @k sleeps five times in [@from, @to), each time until 100 + @k + 1 wakes it, which
+ * does likewise meanwhile.
+ */
 static void nest(struct drive *d, int k, int levels, uint64_t from, uint64_t to)
 {
 	uint64_t w = (to - from) / 5;
 	int i;
 
 	for (i = 0; k < levels && i < 5; i++) {
-		uint64_t a = from + (uint64_t)i * w + w / 20, b = from + (uint64_t)(i + 1) * w - w / 20;
+		uint64_t a = from + (uint64_t)i * w + w / 20,
+			 b = from + (uint64_t)(i + 1) * w - w / 20;
 
 		drive_switch(d, a, (uint16_t)(k + 1), 100 + k, D, 0, "swapper");
 		nest(d, k + 1, levels, a + w / 50, b - w / 50);
-		drive_wake(d, EV_SCHED_WAKING, b, (uint16_t)(k + 2), 101 + k, 100 + k, "task", (uint32_t)k + 1);
+		drive_wake(d, EV_SCHED_WAKING, b, (uint16_t)(k + 2), 101 + k, 100 + k, "task",
+			   (uint32_t)k + 1);
 		drive_switch(d, b, (uint16_t)(k + 1), 0, R, 100 + k, "task");
 	}
 }
 
-/* Five to the power of five sleeps under one: the chain stays within its bounds, and still tiles. */
+/*
+ * Five to the power of five sleeps under one: the chain stays within its bounds, and still tiles.
+ */
 static void test_chain_is_bounded(void **state)
 {
 	struct drive d;
@@ -326,10 +383,15 @@ static void test_chain_is_bounded(void **state)
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall"), 1);
 	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link") <= 192);
 	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link") > 100);
-	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 0"), 2991 * MS);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM (SELECT p.start_ns ps, p.duration_ns pd, min(c.start_ns) cs,"
-				   " sum(c.duration_ns) cd FROM chain_link p JOIN chain_link c ON c.parent_id = p.id"
-				   " GROUP BY p.id) WHERE ps <> cs OR pd <> cd"), 0);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 0"),
+			 2991 * MS);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM (SELECT p.start_ns ps, p.duration_ns pd, min(c.start_ns) cs,"
+			" sum(c.duration_ns) cd FROM chain_link p JOIN chain_link c ON c.parent_id = p.id"
+			" GROUP BY p.id) WHERE ps <> cs OR pd <> cd"),
+		0);
 	drive_free(&d);
 }
 
@@ -352,9 +414,15 @@ static void test_pool_overflow(void **state)
 	drive_switch(&d, 4000 * MS, 0, 0, R, VCPU, V0);
 	drive_entry(&d, 4000 * MS, 0, VCPU, 0);
 	drive_close(&d);
-	assert_int_equal(drive_int(&d, "SELECT duration_ns = 3990000000 AND partial = 1 FROM stall"), 1);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM chain_link WHERE depth = 1 AND kind = 'folded' AND start_ns = 10000000"), 1);
-	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 1"), 3990 * MS);
+	assert_int_equal(
+		drive_int(&d, "SELECT duration_ns = 3990000000 AND partial = 1 FROM stall"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM chain_link WHERE depth = 1 AND kind = 'folded' AND start_ns = 10000000"),
+		1);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 1"),
+			 3990 * MS);
 	drive_free(&d);
 }
 
@@ -375,9 +443,34 @@ static void test_short_links_fold(void **state)
 	drive_entry(&d, 50 * MS, 0, VCPU, 0);
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link"), 40 * MS);
-	assert_true(drive_int(&d, "SELECT count(*) FROM chain_link WHERE kind = 'folded' AND what LIKE '% short stretches of io:%'") > 0);
-	/* the sleeps are named (an interrupt ended them), the handling of an exit of which nothing is told is not */
+	assert_true(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM chain_link WHERE kind = 'folded' AND what LIKE '% short stretches of io:%'") >
+		0);
+	/*
+	 * the sleeps are named (an interrupt ended them), the handling of an exit of which nothing
+	 * is told is not
+	 */
 	assert_int_equal(drive_int(&d, "SELECT named_ns FROM stall"), 20 * MS);
+	drive_free(&d);
+}
+
+/* The same page faults again and again: the guest gets nowhere, and that is a stall of its own. */
+static void test_retry_loop(void **state)
+{
+	struct drive d;
+	uint64_t t;
+
+	(void)state;
+	open_two(&d);
+	for (t = 100; t <= 400; t++) {
+		drive_exit(&d, t * MS / 10, 0, VCPU, 0, "EPT_VIOLATION");
+		fault(&d, t * MS / 10 + 1000, 0, VCPU, 0x5000);
+		drive_entry(&d, t * MS / 10 + 2000, 0, VCPU, 0);
+	}
+	drive_close(&d);
+	EXPECT(&d, { 0, "retry-loop", 10, 30, VCPU, "EPT_VIOLATION 301 times" });
 	drive_free(&d);
 }
 
@@ -398,8 +491,13 @@ static void test_episode(void **state)
 	drive_entry(&d, 60 * MS, 0, VCPU, 0);
 	drive_close(&d);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM episode"), 1);
-	assert_int_equal(drive_int(&d, "SELECT start_ns = 10000000 AND end_ns = 30000000 AND stalls = 2 AND vcpus = 2 FROM episode"), 1);
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE episode_id IS NOT NULL"), 2);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT start_ns = 10000000 AND end_ns = 30000000 AND stalls = 2 AND vcpus = 2 FROM episode"),
+		1);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE episode_id IS NOT NULL"),
+			 2);
 	drive_free(&d);
 }
 
@@ -424,7 +522,8 @@ static void test_threshold(void **state)
 	assert_int_equal(drive_int(&d, "SELECT threshold_ns FROM stall_total"), 10 * MS);
 	assert_int_equal(drive_int(&d, "SELECT stalls FROM stall_total"), 10);
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall"), 10);
-	assert_int_equal(drive_int(&d, "SELECT sum(count) FROM histogram WHERE name = 'stall'"), 60);
+	assert_int_equal(drive_int(&d, "SELECT sum(count) FROM histogram WHERE name = 'stall'"),
+			 60);
 	drive_free(&d);
 }
 
@@ -444,7 +543,8 @@ static void test_threshold_option(void **state)
 	drive_exit(&d, 3 * MS, 0, VCPU, 0, "npf");
 	drive_entry(&d, 3 * MS + 199999, 0, VCPU, 0);
 	drive_close(&d);
-	assert_int_equal(drive_int(&d, "SELECT stalls FROM stall_total WHERE threshold_ns = 200000"), 1);
+	assert_int_equal(
+		drive_int(&d, "SELECT stalls FROM stall_total WHERE threshold_ns = 200000"), 1);
 	drive_free(&d);
 }
 
@@ -465,8 +565,12 @@ static void test_rows_are_bounded(void **state)
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall"), 1000);
 	assert_int_equal(drive_int(&d, "SELECT min(duration_ns) FROM stall"), 20 * MS + 500000);
 	assert_int_equal(drive_int(&d, "SELECT count FROM pattern"), 1500);
-	assert_int_equal(drive_int(&d, "SELECT worst_ns = (SELECT max(duration_ns) FROM stall) AND worst_stall_id ="
-				   " (SELECT id FROM stall ORDER BY duration_ns DESC LIMIT 1) FROM pattern"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT worst_ns = (SELECT max(duration_ns) FROM stall) AND worst_stall_id ="
+			" (SELECT id FROM stall ORDER BY duration_ns DESC LIMIT 1) FROM pattern"),
+		1);
 	assert_int_equal(drive_int(&d, "SELECT stalls FROM stall_total"), 1500);
 	drive_free(&d);
 }
@@ -485,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_chain_is_bounded),
 		cmocka_unit_test(test_pool_overflow),
 		cmocka_unit_test(test_short_links_fold),
+		cmocka_unit_test(test_retry_loop),
 		cmocka_unit_test(test_episode),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_threshold_option),

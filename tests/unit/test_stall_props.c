@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_stall_props.c - properties that hold for every recording, on generated ones (seeded, legal): states tile each vCPU's
- * time and equal those of a slow reference that holds the whole trace; links tile their stall, children their parent.
+ * test_stall_props.c - properties that hold for every recording, on generated ones (seeded, legal):
+ * states tile each vCPU's time and equal those of a slow reference that holds the whole trace;
+ * links tile their stall, children their parent.
  *
  * The number of traces is 80 each; KVMORTEM_PROPS=N makes it N. A failure names its seed.
  */
@@ -33,10 +34,10 @@ struct gen {
 		uint32_t	cpu;
 		struct mark	marks[MAX_MARKS];
 		unsigned int	n_marks;
-		uint64_t	first, last;	/* as the case file counts them; first 0: none yet */
+		uint64_t first, last; /* as the case file counts them; first 0: none yet */
 	} t[TASKS];
 	int		on_cpu[CPUS];	/* task, -1 idle */
-	bool		drop;		/* some events are left out, and losses are announced or not */
+	bool drop; /* some events are left out, and losses are announced or not */
 	struct drive	d;
 };
 
@@ -50,7 +51,9 @@ static uint32_t rnd(struct gen *g, uint32_t n)
 
 static const char *comm_of(int task)
 {
-	static const char *const names[TASKS] = { "CPU 0/KVM", "CPU 1/KVM", "CPU 2/KVM", "qemu", "kworker/0:1", "make", "vhost-9", "iothread" };
+	static const char *const names[TASKS] = { "CPU 0/KVM", "CPU 1/KVM",   "CPU 2/KVM",
+						  "qemu",      "kworker/0:1", "make",
+						  "vhost-9",   "iothread" };
 
 	return task < 0 ? "swapper" : names[task];
 }
@@ -80,8 +83,13 @@ static void do_switch(struct gen *g, uint32_t cpu, uint64_t state, int next)
 	int prev = g->on_cpu[cpu];
 
 	if (!dropped(g)) {
-		drive_switch(&g->d, g->now, (uint16_t)cpu, prev < 0 ? 0 : TID(prev), state, next < 0 ? 0 : TID(next), comm_of(next));
-		mark(g, prev, !state ? M_OUT_R : state & TSTATE_UNINTERRUPTIBLE ? M_OUT_D : M_OUT_S, true);
+		drive_switch(&g->d, g->now, (uint16_t)cpu, prev < 0 ? 0 : TID(prev), state,
+			     next < 0 ? 0 : TID(next), comm_of(next));
+		mark(g, prev,
+		     !state			      ? M_OUT_R
+		     : state & TSTATE_UNINTERRUPTIBLE ? M_OUT_D
+						      : M_OUT_S,
+		     true);
 		mark(g, next, M_IN, false);
 	}
 	if (prev >= 0)
@@ -107,7 +115,8 @@ static int pick(struct gen *g, uint32_t cpu)
 			if (rnd(g, 2))
 				continue;
 			if (!dropped(g))
-				drive_migrate(&g->d, g->now, (uint16_t)cpu, g->on_cpu[cpu] < 0 ? 0 : TID(g->on_cpu[cpu]), TID(k),
+				drive_migrate(&g->d, g->now, (uint16_t)cpu,
+					      g->on_cpu[cpu] < 0 ? 0 : TID(g->on_cpu[cpu]), TID(k),
 					      g->t[k].cpu, cpu);
 			if (g->on_cpu[cpu] >= 0 && !g->drop)
 				g->t[g->on_cpu[cpu]].last = g->now;	/* an event of its own */
@@ -123,14 +132,18 @@ static void do_wake(struct gen *g, uint32_t cpu)
 	uint32_t k = rnd(g, TASKS);
 	int by = g->on_cpu[cpu];
 
-	/* the first vCPU thread is left asleep for long, so that its chains grow beyond what one may have */
+	/*
+	 * the first vCPU thread is left asleep for long, so that its chains grow beyond what one
+	 * may have
+	 */
 	if (g->t[k].sched != ASLEEP || (!k && rnd(g, 25)))
 		return;
 	g->t[k].sched = RUNNABLE;
 	g->t[k].cpu = rnd(g, CPUS);
 	if (dropped(g))
 		return;
-	drive_wake(&g->d, EV_SCHED_WAKING, g->now, (uint16_t)cpu, by < 0 ? 0 : TID(by), TID(k), comm_of((int)k), g->t[k].cpu);
+	drive_wake(&g->d, EV_SCHED_WAKING, g->now, (uint16_t)cpu, by < 0 ? 0 : TID(by), TID(k),
+		   comm_of((int)k), g->t[k].cpu);
 	if (by >= 0) {
 		if (!g->t[by].first)
 			g->t[by].first = g->now;
@@ -147,13 +160,17 @@ static void vcpu_step(struct gen *g, uint32_t cpu, int v)
 		bool hlt = !rnd(g, 3);
 
 		if (!dropped(g)) {
-			drive_exit(&g->d, g->now, (uint16_t)cpu, TID(v), (uint32_t)v, hlt ? "hlt" : rnd(g, 2) ? "npf" : "io");
+			drive_exit(&g->d, g->now, (uint16_t)cpu, TID(v), (uint32_t)v,
+				   hlt	       ? "hlt"
+				   : rnd(g, 2) ? "npf"
+					       : "io");
 			mark(g, v, hlt ? M_HLT : M_EXIT, true);
 		}
 		g->t[v].doing = hlt ? HALT : HOST;
 	} else if (g->t[v].doing == HOST && !rnd(g, 3)) {
 		if (!dropped(g)) {
-			ev = drive_next(&g->d, EV_KVM_USERSPACE_EXIT, drive_type(&g->d, "kvm", "kvm_userspace_exit"), g->now,
+			ev = drive_next(&g->d, EV_KVM_USERSPACE_EXIT,
+					drive_type(&g->d, "kvm", "kvm_userspace_exit"), g->now,
 					(uint16_t)cpu, TID(v));
 			ev->b[0] = 2;
 			stream_push(g->d.s);
@@ -186,7 +203,9 @@ static void step(struct gen *g)
 	} else if (cur < VCPUS && (what < 7 || g->t[cur].doing == GUEST)) {
 		vcpu_step(g, cpu, cur);
 	} else {
-		uint64_t state = !rnd(g, 3) ? TSTATE_RUNNABLE : rnd(g, 3) ? TSTATE_INTERRUPTIBLE : TSTATE_UNINTERRUPTIBLE;
+		uint64_t state = !rnd(g, 3)  ? TSTATE_RUNNABLE
+				 : rnd(g, 3) ? TSTATE_INTERRUPTIBLE
+					     : TSTATE_UNINTERRUPTIBLE;
 
 		do_switch(g, cpu, state, pick(g, cpu));
 	}
@@ -250,8 +269,8 @@ static int ref_state(const struct mark *m, unsigned int n, unsigned int i)
 
 static void compare(struct gen *g, uint64_t seed)
 {
-	static const char *const cols[] = { "guest_ns", "host_ns", "vmm_ns", "halted_ns", "waiting_ns", "blocked_ns",
-					    "unknown_ns", "lost_ns" };
+	static const char *const cols[] = { "guest_ns",	  "host_ns",	"vmm_ns",     "halted_ns",
+					    "waiting_ns", "blocked_ns", "unknown_ns", "lost_ns" };
 	unsigned int v, i;
 
 	for (v = 0; v < VCPUS; v++) {
@@ -274,10 +293,12 @@ static void compare(struct gen *g, uint64_t seed)
 		for (i = 0; i < 8; i++) {
 			char sql[80];
 
-			snprintf(sql, sizeof(sql), "SELECT %s FROM vcpu WHERE tid = %d", cols[i], TID(v));
+			snprintf(sql, sizeof(sql), "SELECT %s FROM vcpu WHERE tid = %d", cols[i],
+				 TID(v));
 			if ((uint64_t)drive_int(&g->d, sql) != ns[i])
-				fail_msg("seed %" PRIu64 ": vCPU %u: %s is %" PRId64 ", the reference says %" PRIu64, seed, v,
-					 cols[i], drive_int(&g->d, sql), ns[i]);
+				fail_msg("seed %" PRIu64 ": vCPU %u: %s is %" PRId64
+					 ", the reference says %" PRIu64,
+					 seed, v, cols[i], drive_int(&g->d, sql), ns[i]);
 		}
 	}
 }
@@ -319,7 +340,8 @@ static void run(uint64_t seed, bool drop)
 	for (i = 0; i < CPUS; i++)
 		g->on_cpu[i] = -1;
 	for (i = 0; i < TASKS; i++)
-		drive_comm(&g->d, 0, TID(i), i < VCPUS || i == 3 ? 99 : TID(i), comm_of((int)i), TASK_SYNTH);
+		drive_comm(&g->d, 0, TID(i), i < VCPUS || i == 3 ? 99 : TID(i), comm_of((int)i),
+			   TASK_SYNTH);
 	for (i = 0; i < STEPS; i++)
 		step(g);
 	drive_close(&g->d);
@@ -327,8 +349,8 @@ static void run(uint64_t seed, bool drop)
 		compare(g, seed);
 	for (i = 0; i < ARRAY_SIZE(never); i++)
 		if (drive_int(&g->d, never[i]) != 0)
-			fail_msg("seed %" PRIu64 "%s: %" PRId64 " of: %s", seed, drop ? " with losses" : "",
-				 drive_int(&g->d, never[i]), never[i]);
+			fail_msg("seed %" PRIu64 "%s: %" PRId64 " of: %s", seed,
+				 drop ? " with losses" : "", drive_int(&g->d, never[i]), never[i]);
 	drive_free(&g->d);
 	free(g);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_states.c - the eight states of a vCPU thread, on short sequences with known answers; see analyzer/states.h. */
+/*
+ * test_states.c - the eight states of a vCPU thread, on short sequences with known answers; see
+ * analyzer/states.h.
+ */
 #include "drive.h"
 
 #define S	TSTATE_INTERRUPTIBLE
@@ -13,21 +16,27 @@ enum { VCPU = 10, OTHER = 20 };
 
 static void user_exit(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, uint32_t reason)
 {
-	drive_next(d, EV_KVM_USERSPACE_EXIT, drive_type(d, "kvm", "kvm_userspace_exit"), time, cpu, tid)->b[0] = reason;
+	drive_next(d, EV_KVM_USERSPACE_EXIT, drive_type(d, "kvm", "kvm_userspace_exit"), time, cpu,
+		   tid)
+		->b[0] = reason;
 	stream_push(d->s);
 }
 
 static void halt_over(struct drive *d, uint64_t time, uint16_t cpu, int32_t tid, bool waited)
 {
-	drive_next(d, EV_KVM_VCPU_WAKEUP, drive_type(d, "kvm", "kvm_vcpu_wakeup"), time, cpu, tid)->b[0] = waited;
+	drive_next(d, EV_KVM_VCPU_WAKEUP, drive_type(d, "kvm", "kvm_vcpu_wakeup"), time, cpu, tid)
+		->b[0] = waited;
 	stream_push(d->s);
 }
 
-/* The eight sums in ms, in the order of enum vstate; and that they add up, and the slices with them. */
+/*
+ * The eight sums in ms, in the order of enum vstate; and that they add up, and the slices with
+ * them.
+ */
 static void expect(struct drive *d, const int64_t ms[8])
 {
-	static const char *const cols[] = { "guest_ns", "host_ns", "vmm_ns", "halted_ns", "waiting_ns", "blocked_ns",
-					    "unknown_ns", "lost_ns" };
+	static const char *const cols[] = { "guest_ns",	  "host_ns",	"vmm_ns",     "halted_ns",
+					    "waiting_ns", "blocked_ns", "unknown_ns", "lost_ns" };
 	char sql[200];
 	int i;
 
@@ -37,13 +46,21 @@ static void expect(struct drive *d, const int64_t ms[8])
 		snprintf(sql, sizeof(sql), "SELECT %s FROM vcpu WHERE tid = %d", cols[i], VCPU);
 		got = drive_int(d, sql);
 		if (got != ms[i] * (int64_t)MS)
-			fail_msg("%s is %" PRId64 " us, not %" PRId64 " ms", cols[i], got / 1000, ms[i]);
-		snprintf(sql, sizeof(sql), "SELECT v.%s - (SELECT coalesce(sum(s.%s), 0) FROM state_slice s WHERE s.vcpu_id = v.id)"
-			 " FROM vcpu v WHERE v.tid = %d", cols[i], cols[i], VCPU);
+			fail_msg("%s is %" PRId64 " us, not %" PRId64 " ms", cols[i], got / 1000,
+				 ms[i]);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT v.%s - (SELECT coalesce(sum(s.%s), 0) FROM state_slice s WHERE s.vcpu_id = v.id)"
+			" FROM vcpu v WHERE v.tid = %d",
+			cols[i], cols[i], VCPU);
 		assert_int_equal(drive_int(d, sql), 0);
 	}
-	assert_int_equal(drive_int(d, "SELECT count(*) FROM vcpu WHERE guest_ns + host_ns + vmm_ns + halted_ns + waiting_ns +"
-				   " blocked_ns + unknown_ns + lost_ns <> last_ns - first_ns"), 0);
+	assert_int_equal(
+		drive_int(
+			d,
+			"SELECT count(*) FROM vcpu WHERE guest_ns + host_ns + vmm_ns + halted_ns + waiting_ns +"
+			" blocked_ns + unknown_ns + lost_ns <> last_ns - first_ns"),
+		0);
 }
 
 static void test_exit_and_vmm(void **state)
@@ -74,9 +91,11 @@ static void test_vmm_ends_with_kvm_run(void **state)
 	drive_entry(&d, 10 * MS, 0, VCPU, 0);
 	drive_exit(&d, 11 * MS, 0, VCPU, 0, "io");
 	user_exit(&d, 12 * MS, 0, VCPU, 2);
-	drive_next(&d, EV_SYS_EXIT, drive_type(&d, "raw_syscalls", "sys_exit"), 12 * MS, 0, VCPU)->b[0] = 16;
+	drive_next(&d, EV_SYS_EXIT, drive_type(&d, "raw_syscalls", "sys_exit"), 12 * MS, 0, VCPU)
+		->b[0] = 16;
 	stream_push(d.s);
-	ev = drive_next(&d, EV_SYS_ENTER, drive_type(&d, "raw_syscalls", "sys_enter"), 17 * MS, 0, VCPU);
+	ev = drive_next(&d, EV_SYS_ENTER, drive_type(&d, "raw_syscalls", "sys_enter"), 17 * MS, 0,
+			VCPU);
 	ev->b[0] = 16;
 	ev->a[1] = 0xae80;
 	stream_push(d.s);
@@ -102,8 +121,12 @@ static void test_halt_until_wakeup(void **state)
 	drive_close(&d);
 	/* its first own event is the entry: what lies before is not its time */
 	expect(&d, (int64_t[]){ 1, 2, 0, 19, 4, 0, 0, 0 });
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE kind = 'late-wake' AND start_ns = 30000000"
-				   " AND duration_ns = 6000000"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM stall WHERE kind = 'late-wake' AND start_ns = 30000000"
+			" AND duration_ns = 6000000"),
+		1);
 	drive_free(&d);
 }
 
@@ -143,7 +166,8 @@ static void test_block_is_no_halt(void **state)
 	drive_close(&d);
 	expect(&d, (int64_t[]){ 2, 2, 0, 1, 1, 6, 0, 0 });
 	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall"), 1);
-	assert_int_equal(drive_int(&d, "SELECT kind = 'blocked' AND duration_ns = 9000000 FROM stall"), 1);
+	assert_int_equal(
+		drive_int(&d, "SELECT kind = 'blocked' AND duration_ns = 9000000 FROM stall"), 1);
 	drive_free(&d);
 }
 
@@ -167,7 +191,11 @@ static void test_no_wakeup_seen(void **state)
 	drive_entry(&d, 31 * MS, 0, VCPU, 0);
 	drive_close(&d);
 	expect(&d, (int64_t[]){ 2, 3, 0, 1, 0, 0, 16, 0 });
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM chain_link WHERE kind = 'unknown' AND duration_ns = 10000000"), 1);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT count(*) FROM chain_link WHERE kind = 'unknown' AND duration_ns = 10000000"),
+		1);
 	drive_free(&d);
 }
 
@@ -186,11 +214,15 @@ static void test_wakeups_not_recorded(void **state)
 	drive_entry(&d, 31 * MS, 0, VCPU, 0);
 	drive_close(&d);
 	expect(&d, (int64_t[]){ 1, 1, 0, 19, 0, 0, 0, 0 });
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE duration_ns > 1000000"), 0);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE duration_ns > 1000000"),
+			 0);
 	drive_free(&d);
 }
 
-/* kvm events without sched events, beginning and ending in the middle of an exit; and an exit that is missing. */
+/*
+ * kvm events without sched events, beginning and ending in the middle of an exit; and an exit that
+ * is missing.
+ */
 static void test_without_sched(void **state)
 {
 	struct drive d;
@@ -206,7 +238,9 @@ static void test_without_sched(void **state)
 	drive_exit(&d, 22 * MS, 0, VCPU, 0, "npf");
 	user_exit(&d, 23 * MS, 0, VCPU, 2);
 	drive_close(&d);
-	/* before its first kvm_entry or kvm_exit the thread was not known to be a vCPU: 5 unknown */
+	/*
+	 * before its first kvm_entry or kvm_exit the thread was not known to be a vCPU: 5 unknown
+	 */
 	expect(&d, (int64_t[]){ 3, 4, 0, 0, 0, 0, 11, 0 });
 	drive_free(&d);
 }
@@ -248,7 +282,8 @@ static void test_lost(void **state)
 	drive_exit(&d, 33 * MS, 0, VCPU, 0, "npf");		/* guest 10 */
 	drive_close(&d);
 	expect(&d, (int64_t[]){ 12, 1, 0, 0, 0, 0, 0, 10 });
-	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE duration_ns > 1000000"), 0);
+	assert_int_equal(drive_int(&d, "SELECT count(*) FROM stall WHERE duration_ns > 1000000"),
+			 0);
 	drive_free(&d);
 }
 
@@ -261,11 +296,13 @@ static void test_nested(void **state)
 	drive_open(&d);
 	drive_entry(&d, 10 * MS, 0, VCPU, 0);
 	drive_exit(&d, 12 * MS, 0, VCPU, 0, "npf");
-	drive_next(&d, EV_KVM_NESTED_VMEXIT, drive_type(&d, "kvm", "kvm_nested_vmexit"), 13 * MS, 0, VCPU);
+	drive_next(&d, EV_KVM_NESTED_VMEXIT, drive_type(&d, "kvm", "kvm_nested_vmexit"), 13 * MS, 0,
+		   VCPU);
 	stream_push(d.s);
 	drive_entry(&d, 14 * MS, 0, VCPU, 0);
 	drive_exit(&d, 15 * MS, 0, VCPU, 0, "vmrun");
-	drive_next(&d, EV_KVM_NESTED_VMENTER, drive_type(&d, "kvm", "kvm_nested_vmenter"), 16 * MS, 0, VCPU);
+	drive_next(&d, EV_KVM_NESTED_VMENTER, drive_type(&d, "kvm", "kvm_nested_vmenter"), 16 * MS,
+		   0, VCPU);
 	stream_push(d.s);
 	drive_entry(&d, 17 * MS, 0, VCPU, 0);
 	drive_close(&d);
@@ -291,7 +328,8 @@ static void test_ends_with_last_event(void **state)
 	expect(&d, (int64_t[]){ 1, 1, 0, 0, 0, 0, 0, 0 });
 	/* but as a stall it goes on to the end of the recording */
 	assert_int_equal(drive_int(&d, "SELECT duration_ns FROM stall WHERE partial = 1"), 29 * MS);
-	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 0"), 29 * MS);
+	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) FROM chain_link WHERE depth = 0"),
+			 29 * MS);
 	drive_free(&d);
 }
 
@@ -311,9 +349,18 @@ static void test_slices_rescale(void **state)
 	drive_close(&d);
 	assert_true(drive_int(&d, "SELECT count(*) FROM state_slice") <= 512);
 	assert_true(drive_int(&d, "SELECT count(*) FROM state_slice") > 256);
-	assert_int_equal(drive_int(&d, "SELECT sum(guest_ns) - (SELECT guest_ns FROM vcpu) FROM state_slice"), 0);
-	assert_int_equal(drive_int(&d, "SELECT sum(host_ns) - (SELECT host_ns FROM vcpu) FROM state_slice"), 0);
-	assert_int_equal(drive_int(&d, "SELECT sum(duration_ns) - (SELECT last_ns - first_ns FROM vcpu) FROM state_slice"), 0);
+	assert_int_equal(
+		drive_int(&d,
+			  "SELECT sum(guest_ns) - (SELECT guest_ns FROM vcpu) FROM state_slice"),
+		0);
+	assert_int_equal(
+		drive_int(&d, "SELECT sum(host_ns) - (SELECT host_ns FROM vcpu) FROM state_slice"),
+		0);
+	assert_int_equal(
+		drive_int(
+			&d,
+			"SELECT sum(duration_ns) - (SELECT last_ns - first_ns FROM vcpu) FROM state_slice"),
+		0);
 	drive_free(&d);
 }
 
