@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unit tests of what everything stands on: interner, UTF-8, top-N, case file, stream, tasks and VMs. */
-#include "feed.h"
+#include "drive.h"
 
 #include <fcntl.h>
 
 #include "strtab.h"
 #include "topn.h"
 #include "utf8.h"
+
+/* An event of declared type @type at @us microseconds; the caller fills the arguments and pushes it. */
+static struct event *event_at(struct drive *f, uint16_t type, uint64_t us, int cpu, int tid)
+{
+	return drive_next(f, f->s->types[type].kind, type, us * 1000, (uint16_t)cpu, tid);
+}
 
 static void strtab_interns(void **state)
 {
@@ -87,15 +93,15 @@ static void case_file_saves_and_opens(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	ok(case_create(&c, NULL));
-	ok(case_source(c, &source, 1, "a\xff" "b", "x", NULL));
-	ok(case_fact(c, source, NULL, "k", "42", NULL, 0));
-	ok(case_fact(c, source, NULL, "h", "0x10", NULL, 0));
+	drive_ok(case_create(&c, NULL));
+	drive_ok(case_source(c, &source, 1, "a\xff" "b", "x", NULL));
+	drive_ok(case_fact(c, source, NULL, "k", "42", NULL, 0));
+	drive_ok(case_fact(c, source, NULL, "h", "0x10", NULL, 0));
 	assert_int_equal(case_int(c, -1, "SELECT num FROM fact WHERE key = ?", "s", "k"), 42);
 	assert_int_equal(case_int(c, -1, "SELECT num FROM fact WHERE key = ?", "s", "h"), -1);
-	ok(case_save(c, path));
+	drive_ok(case_save(c, path));
 	case_close(c);
-	ok(case_open(&again, path));
+	drive_ok(case_open(&again, path));
 	assert_int_equal(case_int(again, 0, "SELECT count(*) FROM source WHERE path = 'a' || char(0xfffd) || 'b'", ""), 1);
 	err = case_fact(again, source, NULL, "k", "43", NULL, 0);
 	assert_non_null(err);	/* read-only */
@@ -113,46 +119,46 @@ static void case_file_saves_and_opens(void **state)
 
 static void stream_counts_and_window(void **state)
 {
-	struct feed f;
+	struct drive f;
 	int i;
 
 	(void)state;
-	feed_open(&f);
+	drive_open(&f);
 	f.s->window = (struct stream_time){ .set = true, .has_from = true, .from_rel = true, .from_ns = 5000,
 					    .has_to = true, .to_rel = true, .to_ns = 10000 };
 	for (i = 0; i < 20; i++) {
-		feed_event(&f, feed_type(&f, "kvm", "kvm_fpu"), 100 + (uint64_t)i, 0, 1);
+		event_at(&f, drive_type(&f, "kvm", "kvm_fpu"), 100 + (uint64_t)i, 0, 1);
 		stream_push(f.s);
 	}
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT count FROM event_count WHERE event = 'kvm:kvm_fpu'"), 6);
-	assert_int_equal(feed_int(&f, "SELECT first_ns FROM source"), 105000);
-	assert_int_equal(feed_int(&f, "SELECT last_ns FROM source"), 110000);
-	feed_free(&f);
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT count FROM event_count WHERE event = 'kvm:kvm_fpu'"), 6);
+	assert_int_equal(drive_int(&f, "SELECT first_ns FROM source"), 105000);
+	assert_int_equal(drive_int(&f, "SELECT last_ns FROM source"), 110000);
+	drive_free(&f);
 }
 
 static void stream_many_batches(void **state)
 {
-	struct feed f;
+	struct drive f;
 	uint16_t type;
 	int i;
 
 	(void)state;
-	feed_open(&f);
-	type = feed_type(&f, "sched", "sched_stat_wait");
+	drive_open(&f);
+	type = drive_type(&f, "sched", "sched_stat_wait");
 	for (i = 0; i < 20 * STREAM_BATCH + 7; i++) {
-		feed_event(&f, type, (uint64_t)i, i % 4, 1 + i % 100);
+		event_at(&f, type, (uint64_t)i, i % 4, 1 + i % 100);
 		stream_push(f.s);
 	}
-	feed_lost(&f, (uint64_t)i, 2, 17);
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT events FROM source"), 20 * STREAM_BATCH + 7);
-	assert_int_equal(feed_int(&f, "SELECT lost FROM source"), 17);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM task"), 100);
-	assert_int_equal(feed_int(&f, "SELECT sum(events) FROM task"), 20 * STREAM_BATCH + 7);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM coverage WHERE complete = 'lossy'"), 1);
-	assert_int_equal(feed_int(&f, "SELECT cpu FROM loss"), 2);
-	feed_free(&f);
+	drive_lost(&f, ((uint64_t)i) * 1000, 2, 17);
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT events FROM source"), 20 * STREAM_BATCH + 7);
+	assert_int_equal(drive_int(&f, "SELECT lost FROM source"), 17);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM task"), 100);
+	assert_int_equal(drive_int(&f, "SELECT sum(events) FROM task"), 20 * STREAM_BATCH + 7);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM coverage WHERE complete = 'lossy'"), 1);
+	assert_int_equal(drive_int(&f, "SELECT cpu FROM loss"), 2);
+	drive_free(&f);
 }
 
 static void probe_names(void **state)
@@ -173,20 +179,20 @@ static void probe_names(void **state)
 		{ NULL, "kvm_exit", EV_KVM_EXIT, NULL },
 		{ "foo", "kvm_exit", EV_OTHER, NULL },
 	};
-	struct feed f;
+	struct drive f;
 	size_t i;
 
 	(void)state;
-	feed_open(&f);
+	drive_open(&f);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint16_t t = feed_type(&f, rows[i].system, rows[i].name);
+		uint16_t t = drive_type(&f, rows[i].system, rows[i].name);
 
 		assert_int_equal(f.s->types[t].kind, rows[i].kind);
 		if (rows[i].func)
 			assert_string_equal(strtab_str(&f.s->strings, f.s->types[t].func), rows[i].func);
 	}
-	feed_close(&f);
-	feed_free(&f);
+	drive_close(&f);
+	drive_free(&f);
 }
 
 static void vcpu_names(void **state)
@@ -205,77 +211,77 @@ static void vcpu_names(void **state)
 
 static void vms_by_thread_group(void **state)
 {
-	struct feed f;
+	struct drive f;
 
 	(void)state;
-	feed_open(&f);
-	feed_task(&f, 100, 100, "qemu-system-x86");
-	feed_task(&f, 101, 100, "CPU 0/KVM");
-	feed_task(&f, 102, 100, "CPU 1/KVM");
-	feed_task(&f, 201, 200, "CPU 0/KVM");
-	feed_entry(&f, 1, 0, 101, 0);
-	feed_entry(&f, 2, 1, 102, 1);
-	feed_entry(&f, 3, 2, 201, 0);
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM vm"), 2);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM vcpu v JOIN vm ON vm.id = v.vm_id WHERE tgid = 100"), 2);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM vm WHERE name = 'qemu-system-x86' AND tgid = 100"), 1);
-	feed_free(&f);
+	drive_open(&f);
+	drive_comm(&f, 0, 100, 100, "qemu-system-x86", TASK_COMM);
+	drive_comm(&f, 0, 101, 100, "CPU 0/KVM", TASK_COMM);
+	drive_comm(&f, 0, 102, 100, "CPU 1/KVM", TASK_COMM);
+	drive_comm(&f, 0, 201, 200, "CPU 0/KVM", TASK_COMM);
+	drive_entry(&f, (1) * 1000, 0, 101, 0);
+	drive_entry(&f, (2) * 1000, 1, 102, 1);
+	drive_entry(&f, (3) * 1000, 2, 201, 0);
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM vm"), 2);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM vcpu v JOIN vm ON vm.id = v.vm_id WHERE tgid = 100"), 2);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM vm WHERE name = 'qemu-system-x86' AND tgid = 100"), 1);
+	drive_free(&f);
 }
 
 /* Without thread groups a vCPU number that comes again begins another VM. */
 static void vms_by_number(void **state)
 {
-	struct feed f;
+	struct drive f;
 
 	(void)state;
-	feed_open(&f);
-	feed_entry(&f, 1, 0, 11, 0);
-	feed_entry(&f, 2, 0, 12, 1);
-	feed_entry(&f, 3, 0, 21, 0);
-	feed_entry(&f, 4, 0, 22, 1);
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT count(DISTINCT vm_id) FROM vcpu"), 2);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM (SELECT vm_id FROM vcpu GROUP BY vm_id"
+	drive_open(&f);
+	drive_entry(&f, (1) * 1000, 0, 11, 0);
+	drive_entry(&f, (2) * 1000, 0, 12, 1);
+	drive_entry(&f, (3) * 1000, 0, 21, 0);
+	drive_entry(&f, (4) * 1000, 0, 22, 1);
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT count(DISTINCT vm_id) FROM vcpu"), 2);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM (SELECT vm_id FROM vcpu GROUP BY vm_id"
 				      " HAVING min(tid) = 11 AND max(tid) = 12)"), 1);
-	feed_free(&f);
+	drive_free(&f);
 }
 
 static void cpu_time_by_switches(void **state)
 {
-	struct feed f;
+	struct drive f;
 
 	(void)state;
-	feed_open(&f);
-	feed_switch(&f, 1000, 0, 0, 0, 7, "worker");
-	feed_switch(&f, 3000, 0, 7, TSTATE_INTERRUPTIBLE, 0, "swapper/0");
-	feed_waking(&f, 5000, 1, 9, 7, "worker", 0);
-	feed_waking(&f, 6000, 1, 9, 7, "worker", 0);
-	feed_switch(&f, 8000, 0, 0, 0, 7, "worker");
-	feed_switch(&f, 9000, 0, 7, TSTATE_RUNNABLE, 0, "swapper/0");
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT oncpu_ns FROM task WHERE tid = 7"), 3000000);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM task WHERE tid = 7 AND comm = 'worker'"), 1);
-	feed_free(&f);
+	drive_open(&f);
+	drive_switch(&f, (1000) * 1000, 0, 0, 0, 7, "worker");
+	drive_switch(&f, (3000) * 1000, 0, 7, TSTATE_INTERRUPTIBLE, 0, "swapper/0");
+	drive_wake(&f, EV_SCHED_WAKING, 5000000, 1, 9, 7, "worker", 1);
+	drive_wake(&f, EV_SCHED_WAKING, 6000000, 1, 9, 7, "worker", 1);
+	drive_switch(&f, (8000) * 1000, 0, 0, 0, 7, "worker");
+	drive_switch(&f, (9000) * 1000, 0, 7, TSTATE_RUNNABLE, 0, "swapper/0");
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT oncpu_ns FROM task WHERE tid = 7"), 3000000);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM task WHERE tid = 7 AND comm = 'worker'"), 1);
+	drive_free(&f);
 }
 
 /* Hostile task ids neither grow the tables nor crash. */
 static void absurd_tids(void **state)
 {
-	struct feed f;
+	struct drive f;
 	uint16_t type;
 
 	(void)state;
-	feed_open(&f);
-	type = feed_type(&f, "sched", "sched_stat_wait");
-	feed_event(&f, type, 1, 0, INT32_MAX);
+	drive_open(&f);
+	type = drive_type(&f, "sched", "sched_stat_wait");
+	event_at(&f, type, 1, 0, INT32_MAX);
 	stream_push(f.s);
-	feed_event(&f, type, 2, 65534, -5);
+	event_at(&f, type, 2, 65534, -5);
 	stream_push(f.s);
-	feed_switch(&f, 3, 0, INT32_MAX, 0, 1 << 30, "x");
-	feed_close(&f);
-	assert_int_equal(feed_int(&f, "SELECT count(*) FROM task WHERE tid > 4194303"), 0);
-	feed_free(&f);
+	drive_switch(&f, (3) * 1000, 0, INT32_MAX, 0, 1 << 30, "x");
+	drive_close(&f);
+	assert_int_equal(drive_int(&f, "SELECT count(*) FROM task WHERE tid > 4194303"), 0);
+	drive_free(&f);
 }
 
 int main(void)
