@@ -112,7 +112,10 @@ static struct error *walk_all(struct opener *o, const struct options *opt, uint6
 	size_t i;
 
 	for (i = 0; i < opt->n_args && !stream_interrupted(); i++) {
-		struct error *err = bundle_walk(o->run.bundle, opt->args[i], visit, o);
+		struct error *err;
+
+		progress_path(opt->args[i], i);
+		err = bundle_walk(o->run.bundle, opt->args[i], visit, o);
 
 		if (err && err->code == ERR_INTERNAL)
 			return err;

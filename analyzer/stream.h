@@ -87,7 +87,7 @@ struct source_desc {
 	const char	*command;
 	int		cpus;
 	const char	*clock;		/* sched | mono | boot | wall | tsc | local | unknown ... */
-	int64_t		clock_offset_ns;	/* to CLOCK_MONOTONIC or wall, where CLOCK_DATA or the like says so */
+	int64_t		clock_offset_ns;	/* added to a time of the source it gives wall-clock time; where CLOCK_DATA or the like says so */
 	int64_t		clock_uncertainty_ns;
 	bool		has_clock_offset;
 	uint32_t	time_resolution_ns;	/* 1 for binary, 1000 for text with microseconds, 1e9 for stamps in seconds */

@@ -144,6 +144,11 @@ static struct error *apply(const struct time_spec *t, const struct source_desc *
 	*ns = (uint64_t)t->ns;
 	if (t->kind != TIME_SPEC_WALL || wall)
 		return NULL;
+	if (desc->has_clock_offset) {
+		/* Before the clock's own zero: at its zero. */
+		*ns = t->ns > desc->clock_offset_ns ? (uint64_t)t->ns - (uint64_t)desc->clock_offset_ns : 0;
+		return NULL;
+	}
 	return error_new(ERR_INPUT, "--time: no wall clock is known for this recording (its clock: %s); give seconds of "
 			 "its own clock, or +seconds since its first event", desc->clock ? desc->clock : "unknown");
 }

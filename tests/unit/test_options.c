@@ -167,6 +167,10 @@ static void test_window(void **state)
 	assert_true(w.from_ns == 5000000000 && w.to_ns == 2000000000);
 	assert_null(time_window_apply(&w, "2024-01-04T09:33:10Z,", &wall));
 	assert_true(w.has_from && !w.has_to && w.from_ns == 1704360790000000000);
+	/* A monotonic clock with a known offset to the wall clock. */
+	wall = (struct source_desc){ .clock = "mono", .has_clock_offset = true, .clock_offset_ns = 1704360000000000000 };
+	assert_null(time_window_apply(&w, "2024-01-04T09:33:10Z,2024-01-04T09:33:11Z", &wall));
+	assert_true(w.from_ns == 790000000000 && w.to_ns == 791000000000);
 	err = time_window_apply(&w, "2024-01-04T09:33:10Z,", &sched);
 	assert_non_null(err);
 	assert_non_null(strstr(err->what, "no wall clock is known"));
