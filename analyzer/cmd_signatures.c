@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmd_signatures.c - the catalogue: list it, show one signature, lint files before they are used. */
+/*
+ * cmd_signatures.c - the catalogue: list it, show one signature, lint files before they are used.
+ */
 #include <json-c/json.h>
 
 #include "command.h"
@@ -98,7 +100,8 @@ static void show_json(const struct signature *s, FILE *out)
 
 		add_text(one, "id", it->id);
 		add_text(one, "role", sig_role_name(it->role));
-		add_text(one, "strength", it->role == SIG_PRECONDITION ? NULL : sig_strength_name(it->strength));
+		add_text(one, "strength",
+			 it->role == SIG_PRECONDITION ? NULL : sig_strength_name(it->strength));
 		add_texts(one, "needs", it->needs, it->n_needs);
 		add_text(one, "says", it->says);
 		add_text(one, "sql", it->sql);
@@ -111,15 +114,19 @@ static void show_json(const struct signature *s, FILE *out)
 	print_json(out, o);
 }
 
-static struct error *show(const struct catalogue *c, const struct options *opt, bool json, FILE *out)
+static struct error *show(const struct catalogue *c, const struct options *opt, bool json,
+			  FILE *out)
 {
 	if (opt->n_args < 2)
-		return error_new(ERR_USAGE, "signatures show: name an id (see kvmortem signatures list)");
+		return error_new(ERR_USAGE,
+				 "signatures show: name an id (see kvmortem signatures list)");
 	for (size_t i = 1; i < opt->n_args; i++) {
 		const struct signature *s = catalogue_find(c, opt->args[i]);
 
 		if (!s)
-			return error_new(ERR_USAGE, "%s: no such signature (see kvmortem signatures list)", opt->args[i]);
+			return error_new(ERR_USAGE,
+					 "%s: no such signature (see kvmortem signatures list)",
+					 opt->args[i]);
 		if (json)
 			show_json(s, out);
 		else
@@ -147,7 +154,9 @@ static struct error *lint(const struct options *opt, bool json, FILE *out, int *
 		if (f)
 			fclose(f);
 		if (n < 0) {
-			struct error *err = error_new(ERR_IO, "%.*s", (int)(text ? strcspn(text, "\n") : 0), text ? text : "");
+			struct error *err =
+				error_new(ERR_IO, "%.*s", (int)(text ? strcspn(text, "\n") : 0),
+					  text ? text : "");
 
 			json_object_put(o);
 			return err;
@@ -155,7 +164,8 @@ static struct error *lint(const struct options *opt, bool json, FILE *out, int *
 		total += n;
 		if (!json)
 			fputs(text, out);
-		for (char *save = NULL, *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+		for (char *save = NULL, *p = strtok_r(text, "\n", &save); p;
+		     p = strtok_r(NULL, "\n", &save))
 			json_object_array_add(a, json_object_new_string(p));
 	}
 	if (json)
@@ -176,7 +186,9 @@ static struct error *dispatch(const struct options *opt, bool json, FILE *out, i
 	if (!strcmp(verb, "lint"))
 		return lint(opt, json, out, status);
 	if (strcmp(verb, "list") && strcmp(verb, "show"))
-		return error_new(ERR_USAGE, "signatures: list, show ID or lint FILE... is expected, not '%s'", verb);
+		return error_new(ERR_USAGE,
+				 "signatures: list, show ID or lint FILE... is expected, not '%s'",
+				 verb);
 	TRY(catalogue_load(&c, opt->signature_dirs, opt->n_signature_dirs));
 	err = !strcmp(verb, "list") ? list(c, json, out) : show(c, opt, json, out);
 	catalogue_free(c);
@@ -211,13 +223,13 @@ static int run(const struct options *opt, struct error **err)
 }
 
 static const struct command signatures_command = {
-	.name		= "signatures",
-	.usage		= "[list | show ID... | lint FILE...]",
-	.summary	= "the catalogue of known bugs: list, show, check",
-	.help		= "  kvmortem signatures list                       ids and titles\n"
-			  "  kvmortem signatures show ID                    one signature's file\n"
-			  "  kvmortem signatures lint my/*.yaml             check files; exit status 1 when something is found\n"
-			  "  kvmortem case.tar.xz --signatures my           analyse with a catalogue of your own too",
-	.run		= run,
+	.name = "signatures",
+	.usage = "[list | show ID... | lint FILE...]",
+	.summary = "the catalogue of known bugs: list, show, check",
+	.help = "  kvmortem signatures list               ids and titles\n"
+		"  kvmortem signatures show ID            one signature's file\n"
+		"  kvmortem signatures lint my/*.yaml     check files; status 1 when something is found\n"
+		"  kvmortem case.tar.xz --signatures my   analyse with a catalogue of your own too",
+	.run = run,
 };
 REGISTER(commands, &signatures_command);

@@ -2,15 +2,19 @@
 /*
  * kernel_version.c - what a kernel release string tells about the upstream changes in it.
  *
- * Upstream and stable releases carry exactly what their number says. Debian and Fedora build stable releases; Debian's
- * `uname -r` has the ABI number, not the stable number, which stands in the package's version. RHEL and its kin, Ubuntu, SUSE and
- * Proxmox pick changes on top of an old number: only their own build numbers, where a signature lists them, decide.
+ * Upstream and stable releases carry exactly what their number says. Debian and Fedora build stable
+ * releases; Debian's `uname -r` has the ABI number, not the stable number, which stands in the
+ * package's version. RHEL and its kin, Ubuntu, SUSE and Proxmox pick changes on top of an old
+ * number: only their own build numbers, where a signature lists them, decide.
  */
 #include <ctype.h>
 
 #include "signature.h"
 
-/* Debian ABI names and the stable release they were built from; between two rows the stable number lies between theirs. */
+/*
+ * Debian ABI names and the stable release they were built from; between two rows the stable number
+ * lies between theirs.
+ */
 static const struct debian_abi { int major, minor, abi, sub; } debian_abis[] = {
 	{ 5, 10, 8, 46 }, { 5, 10, 9, 70 },
 	{ 6, 1, 9, 27 }, { 6, 1, 13, 55 }, { 6, 1, 18, 76 }, { 6, 1, 21, 90 }, { 6, 1, 50, 176 },
@@ -45,7 +49,9 @@ static bool ends_with(const char *s, const char *end)
 
 static bool debian_arch(const char *s)
 {
-	static const char *const archs[] = { "amd64", "arm64", "686", "686-pae", "ppc64le", "powerpc64le", "s390x", "riscv64" };
+	static const char *const archs[] = {
+		"amd64", "arm64", "686", "686-pae", "ppc64le", "powerpc64le", "s390x", "riscv64",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 		if (ends_with(s, archs[i]))
@@ -69,7 +75,10 @@ static void debian_range(struct kernel_version *kv)
 	}
 }
 
-/* What follows the version: "-444.el9.x86_64", "-50-cloud-amd64", "-3-pve", "-91-generic", "-200.fc39.x86_64" ... */
+/*
+ * What follows the version: "-444.el9.x86_64", "-50-cloud-amd64", "-3-pve", "-91-generic",
+ * "-200.fc39.x86_64" ...
+ */
 static void classify(struct kernel_version *kv, const char *rest)
 {
 	const char *p;
@@ -106,7 +115,8 @@ static void classify(struct kernel_version *kv, const char *rest)
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ubuntu_flavours); i++) {
-		if (kv->distro_build >= 0 && *s == '-' && !strncmp(s + 1, ubuntu_flavours[i], strlen(ubuntu_flavours[i]))) {
+		if (kv->distro_build >= 0 && *s == '-' &&
+		    !strncmp(s + 1, ubuntu_flavours[i], strlen(ubuntu_flavours[i]))) {
 			strcpy(kv->distro, "ubuntu");
 			kv->sub_min = kv->sub_max = KERNEL_SUB_UNKNOWN;
 			return;
@@ -117,9 +127,10 @@ static void classify(struct kernel_version *kv, const char *rest)
 		kv->sub_min = kv->sub_max = KERNEL_SUB_UNKNOWN;
 		return;
 	}
-	if (debian_arch(rest) && (kv->distro_build >= 0 || strstr(rest, ".deb") || !strncmp(rest, "+deb", 4))) {
+	if (debian_arch(rest) &&
+	    (kv->distro_build >= 0 || strstr(rest, ".deb") || !strncmp(rest, "+deb", 4))) {
 		strcpy(kv->distro, "debian");
-		p = strstr(rest, ".deb");		/* 6.1.0-0.deb11.13-amd64: a backport of ABI 13 */
+		p = strstr(rest, ".deb"); /* 6.1.0-0.deb11.13-amd64: a backport of ABI 13 */
 		p = p ? strchr(p + 4, '.') : NULL;
 		if (p) {
 			p++;
@@ -138,7 +149,7 @@ static void classify(struct kernel_version *kv, const char *rest)
 		scan_int(&p, &kv->rc);
 		kv->distro_build = -1;
 	} else {
-		kv->distro_build = -1;	/* an own build's suffix: it may carry anything on top of its number */
+		kv->distro_build = -1;	/* an own build: it may carry anything on top */
 	}
 }
 
@@ -178,13 +189,18 @@ bool kernel_add_package(struct kernel_version *kv, const char *text)
 		int a, b, c, n;
 		const char *s = p;
 
-		if (!isdigit((unsigned char)*p) || (p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '.' || p[-1] == '-')))
+		if (!isdigit((unsigned char)*p) ||
+		    (p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '.' || p[-1] == '-')))
 			continue;
-		if (!scan_int(&s, &a) || *s++ != '.' || !scan_int(&s, &b) || *s++ != '.' || !scan_int(&s, &c) ||
-		    *s++ != '-' || !scan_int(&s, &n))
+		if (!scan_int(&s, &a) || *s++ != '.' || !scan_int(&s, &b) || *s++ != '.' ||
+		    !scan_int(&s, &c) || *s++ != '-' || !scan_int(&s, &n))
 			continue;
-		/* The package of this very kernel: same x.y, a stable number where uname has 0, and no ABI suffix. */
-		if (a != kv->v[0] || b != kv->v[1] || c == 0 || kv->v[2] != 0 || n > 20 || *s == '-')
+		/*
+		 * The package of this very kernel: same x.y, a stable number where uname has 0, and
+		 * no ABI suffix.
+		 */
+		if (a != kv->v[0] || b != kv->v[1] || c == 0 || kv->v[2] != 0 || n > 20 ||
+		    *s == '-')
 			continue;
 		if (strcmp(kv->distro, "debian") && kv->distro[0])
 			continue;
@@ -210,10 +226,14 @@ int kernel_cmp(const struct kernel_version *a, const struct kernel_version *b)
 /* Distributions whose number is that of a stable release. */
 static bool number_counts(const struct kernel_version *kv)
 {
-	return !kv->distro[0] || !strcmp(kv->distro, "debian") || !strcmp(kv->distro, "fedora") || !strcmp(kv->distro, "wsl");
+	return !kv->distro[0] || !strcmp(kv->distro, "debian") || !strcmp(kv->distro, "fedora") ||
+	       !strcmp(kv->distro, "wsl");
 }
 
-/* "el9:5.14.0-444" against a kernel of el9: 1 at or after, 0 before, -1 when it is about something else. */
+/*
+ * "el9:5.14.0-444" against a kernel of el9: 1 at or after, 0 before, -1 when it is about something
+ * else.
+ */
 static int release_of_distro(const struct kernel_version *kv, const char *rel)
 {
 	const char *colon = strchr(rel, ':');
@@ -313,8 +333,9 @@ int kernel_has_change(const struct kernel_version *kv, const struct kernel_chang
 	return ret;
 }
 
-int kernel_in_range(const struct kernel_version *kv, const struct kernel_change *introduced, size_t n_introduced,
-		    const struct kernel_change *fixed, size_t n_fixed, const struct kernel_change **why)
+int kernel_in_range(const struct kernel_version *kv, const struct kernel_change *introduced,
+		    size_t n_introduced, const struct kernel_change *fixed, size_t n_fixed,
+		    const struct kernel_change **why)
 {
 	bool unknown = n_introduced == 0, has = n_introduced == 0;
 
@@ -348,7 +369,8 @@ int kernel_in_range(const struct kernel_version *kv, const struct kernel_change 
 	if (n_introduced == 0)
 		unknown = true;
 	for (size_t i = 0; i < n_fixed; i++)
-		if (!fixed[i].partial && !fixed[i].mitigation && kernel_has_change(kv, &fixed[i]) < 0)
+		if (!fixed[i].partial && !fixed[i].mitigation &&
+		    kernel_has_change(kv, &fixed[i]) < 0)
 			unknown = true;
 	return unknown ? -1 : 1;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record_next.c - the commands that would show what a case could not: filled with the VM's thread ids and the host's own event names,
- * bounded in time and size.
+ * record_next.c - the commands that would show what a case could not: filled with the VM's thread
+ * ids and the host's own event names, bounded in time and size.
  *
- * Placeholders of a command: {pid} the VM's process, {tids} its vCPU threads, {event:a|b} the first of these tracepoints that the host is
- * known to have (the first one where nothing is known), as system:name.
+ * Placeholders of a command: {pid} the VM's process, {tids} its vCPU threads, {event:a|b} the first
+ * of these tracepoints that the host is known to have (the first one where nothing is known), as
+ * system:name.
  */
 #include <json-c/json.h>
 
@@ -28,7 +29,9 @@ static char *vm_tids(struct case_db *db, int64_t vm)
 	size_t len = 0, n = 0;
 	FILE *f;
 
-	err = case_query(db, &st, "SELECT DISTINCT tid FROM vcpu WHERE vm_id = ? AND tid > 0 ORDER BY tid", "i", vm);
+	err = case_query(db, &st,
+			 "SELECT DISTINCT tid FROM vcpu WHERE vm_id = ? AND tid > 0 ORDER BY tid",
+			 "i", vm);
 	if (err)
 		return xstrdup("");
 	f = open_memstream(&buf, &len);
@@ -54,7 +57,8 @@ static char *host_event(struct case_db *db, const char *list, size_t len)
 	for (char *save = NULL, *p = strtok_r(all, "|", &save); p; p = strtok_r(NULL, "|", &save)) {
 		const char *colon = strchr(p, ':');
 
-		if (case_int(db, 0, "SELECT 1 FROM coverage WHERE event = ?1 OR event = ?2 LIMIT 1", "ss", p, colon ? colon + 1 : p))
+		if (case_int(db, 0, "SELECT 1 FROM coverage WHERE event = ?1 OR event = ?2 LIMIT 1",
+			     "ss", p, colon ? colon + 1 : p))
 			return xstrdup(p);
 	}
 	return xstrndup(list, strcspn(list, "|}"));
@@ -102,7 +106,8 @@ static bool shows(const struct sig_record *r, const char *const *wanted, size_t 
 	return false;
 }
 
-char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id, const char *const *wanted, size_t n_wanted)
+char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id,
+		  const char *const *wanted, size_t n_wanted)
 {
 	struct json_object *out = json_object_new_array();
 	char *ret;
@@ -115,7 +120,8 @@ char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id, 
 		command = fill(db, vm_id, s->records[i].command);
 		json_object_array_add(out, json_object_new_string(command));
 	}
-	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(out);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sig.h - a signature in memory: what sig_load.c reads, sig_eval.c judges, sig_lint.c checks and record_next.c answers.
- * Private to those files; the rest of the program sees signature.h.
+ * sig.h - a signature in memory: what sig_load.c reads, sig_eval.c judges, sig_lint.c checks and
+ * record_next.c answers. Private to those files; the rest of the program sees signature.h.
  */
 #ifndef KM_SIG_H
 #define KM_SIG_H
@@ -56,8 +56,8 @@ const char *sig_role_name(enum sig_role role);
 const char *sig_strength_name(enum sig_strength strength);
 
 /*
- * sig_parse() - one YAML text. The first error ends it (ERR_USAGE, "FILE:LINE: what"). Unknown keys are errors: a misspelt key would
- * silently drop evidence.
+ * sig_parse() - one YAML text. The first error ends it (ERR_USAGE, "FILE:LINE: what"). Unknown keys
+ * are errors: a misspelt key would silently drop evidence.
  */
 struct error *sig_parse(struct signature **ret, const char *file, const char *text, size_t len);
 /* sig_load_file() - the same from a file. */
@@ -65,41 +65,61 @@ struct error *sig_load_file(struct signature **ret, const char *path);
 void sig_free(struct signature *s);
 
 /*
- * Needs: what an item must be able to see. NONE: nothing here could have shown it. PARTLY: it could show up, but its absence proves
- * nothing (sampled, filtered, lossy, only what occurred). FULLY: absence proves absence, in the sources listed.
+ * Needs: what an item must be able to see. NONE: nothing here could have shown it. PARTLY: it could
+ * show up, but its absence proves nothing (sampled, filtered, lossy, only what occurred). FULLY:
+ * absence proves absence, in the sources listed.
  */
 enum sig_sight { SIGHT_NONE, SIGHT_PARTLY, SIGHT_FULLY };
 struct sig_view {
 	enum sig_sight	sight;
-	bool		any_source;	/* the needs are about the host (facts, tables), not about one recording */
+	bool any_source; /* the needs are about the host (facts, tables), not about one recording */
 	int64_t		*sources;	/* FULLY: where absence counts */
 	size_t		n, cap;
 };
 
-/* need_known() - is this a need of the vocabulary (doc/signatures.md)? NULL, or what is wrong with it (malloc'd). */
+/*
+ * need_known() - is this a need of the vocabulary (doc/signatures.md)? NULL, or what is wrong with
+ * it (malloc'd).
+ */
 char *need_known(const char *need);
-/* need_is_trace() - true when what it names comes from a trace, a log or a measurement, false for settings. */
+/*
+ * need_is_trace() - true when what it names comes from a trace, a log or a measurement, false for
+ * settings.
+ */
 bool need_is_trace(const char *need);
-/* needs_view() - judge all needs of an item on a case. @missing (malloc'd, may be NULL) names the first that nothing delivers. */
-struct error *needs_view(struct case_db *db, const struct sig_item *it, struct sig_view *ret, char **missing);
-/* probe_function() - the function that a probe event of this (user-chosen) name is about: "kprobes:p_FUNC_0" -> "FUNC". @buf gets it. */
+/*
+ * needs_view() - judge all needs of an item on a case. @missing (malloc'd, may be NULL) names the
+ * first that nothing delivers.
+ */
+struct error *needs_view(struct case_db *db, const struct sig_item *it, struct sig_view *ret,
+			 char **missing);
+/*
+ * probe_function() - the function that a probe event of this (user-chosen) name is about:
+ * "kprobes:p_FUNC_0" -> "FUNC". @buf gets it.
+ */
 void probe_function(const char *event, char *buf, size_t size);
 
 /*
- * says_fill() - the sentence of one row. NULL when a placeholder's column is NULL (the row does not count). Formats: {x}, {x:ms}, {x:us},
- * {x:s}, {x:dur} (x in ns, unit by size), {x:pct} (x is a ratio), {x:int}, {x:num} (one decimal).
+ * says_fill() - the sentence of one row. NULL when a placeholder's column is NULL (the row does not
+ * count). Formats: {x}, {x:ms}, {x:us}, {x:s}, {x:dur} (x in ns, unit by size), {x:pct} (x is a
+ * ratio), {x:int}, {x:num} (one decimal).
  */
 char *says_fill(const char *says, sqlite3_stmt *st);
-/* says_check() - NULL, or what is wrong with the sentence for this statement's columns (malloc'd). */
+/*
+ * says_check() - NULL, or what is wrong with the sentence for this statement's columns (malloc'd).
+ */
 char *says_check(const char *says, sqlite3_stmt *st);
 
-/* lint_sql() - "SQL that cannot lie" (design 6): calls @found for each finding. @db has the schema. */
+/*
+ * lint_sql() - "SQL that cannot lie" (design 6): calls @found for each finding. @db has the schema.
+ */
 void lint_sql(sqlite3 *db, const char *sql, void (*found)(void *arg, const char *what), void *arg);
 
 /*
- * record_next() - the commands that would show what could not be seen, for one subject; JSON array (malloc'd). @wanted: ids of items
- * not visible.
+ * record_next() - the commands that would show what could not be seen, for one subject; JSON array
+ * (malloc'd). @wanted: ids of items not visible.
  */
-char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id, const char *const *wanted, size_t n_wanted);
+char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id,
+		  const char *const *wanted, size_t n_wanted);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * sig_eval.c - signatures against a case: evidence rows, subjects, verdicts (design 6).
  *
- * Every item's SQL runs once per case. Its rows carry a VM or none (then they are about the host and hold for every VM). Each VM that
- * some row names is a subject; without any there is one subject, the host. A verdict is a pure function of the items' states for
- * its subject and of what is known about the kernel; sig_verdict.c has the rules.
+ * Every item's SQL runs once per case. Its rows carry a VM or none (then they are about the host
+ * and hold for every VM). Each VM that some row names is a subject; without any there is one
+ * subject, the host. A verdict is a pure function of the items' states for its subject and of what
+ * is known about the kernel; sig_verdict.c has the rules.
  */
 #include <json-c/json.h>
 
@@ -49,7 +50,10 @@ static bool column_int(sqlite3_stmt *st, const char *name, int64_t *ret)
 	return true;
 }
 
-/* Ids out of what a `cite` column may hold: an id, a JSON array of ids, or an array of such arrays (json_group_array of cites). */
+/*
+ * Ids out of what a `cite` column may hold: an id, a JSON array of ids, or an array of such arrays
+ * (json_group_array of cites).
+ */
 static void add_cites(struct json_object *out, struct json_object *v, int depth)
 {
 	if (json_object_array_length(out) >= 8 || depth > 3)
@@ -100,17 +104,26 @@ static char *row_cites(sqlite3_stmt *st)
 /* The member that a row's first citation, or its source, comes from. */
 static int64_t row_member(struct case_db *db, const struct ev_row *r)
 {
-	int64_t id = case_int(db, 0, "SELECT c.member_id FROM json_each(?) j JOIN cite c ON c.id = j.value LIMIT 1", "s", r->cites);
+	int64_t id = case_int(
+		db, 0,
+		"SELECT c.member_id FROM json_each(?) j JOIN cite c ON c.id = j.value LIMIT 1", "s",
+		r->cites);
 
-	return id ? id : case_int(db, 0, "SELECT member_id FROM source WHERE id = ?", "i", r->source);
+	return id ? id
+		  : case_int(db, 0, "SELECT member_id FROM source WHERE id = ?", "i", r->source);
 }
 
-/* A VM seen by several recordings of one host is one subject: the first row with that thread group stands for all. */
+/*
+ * A VM seen by several recordings of one host is one subject: the first row with that thread group
+ * stands for all.
+ */
 static int64_t canonical_vm(struct case_db *db, int64_t vm)
 {
-	return case_int(db, vm,
-			"SELECT min(b.id) FROM vm a JOIN source sa ON sa.id = a.source_id JOIN vm b ON b.tgid = a.tgid AND a.tgid > 0 "
-			"JOIN source sb ON sb.id = b.source_id AND sb.side = sa.side WHERE a.id = ? HAVING count(*) > 0", "i", vm);
+	return case_int(
+		db, vm,
+		"SELECT min(b.id) FROM vm a JOIN source sa ON sa.id = a.source_id JOIN vm b ON b.tgid = a.tgid AND a.tgid > 0 "
+		"JOIN source sb ON sb.id = b.source_id AND sb.side = sa.side WHERE a.id = ? HAVING count(*) > 0",
+		"i", vm);
 }
 
 static void take_row(struct sig_evaluation *e, size_t item, sqlite3_stmt *st, char *says)
@@ -153,16 +166,18 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 			take_row(e, item, st, says);
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		state->error = guard.exceeded ?
-			xasprintf("the query took more than %llu million steps", SQL_STEP_LIMIT / 1000000) :
-			xstrdup(sqlite3_errmsg(e->db->db));
+		state->error = guard.exceeded
+				       ? xasprintf("the query took more than %llu million steps",
+						   SQL_STEP_LIMIT / 1000000)
+				       : xstrdup(sqlite3_errmsg(e->db->db));
 	sqlite3_finalize(st);
 	sql_guard_clear(e->db->db);
 	for (size_t i = first; i < e->n_rows; i++) {
 		struct ev_row *r = &e->rows[i];
 
 		if (!r->vm && r->vcpu)
-			r->vm = case_int(e->db, 0, "SELECT vm_id FROM vcpu WHERE id = ?", "i", r->vcpu);
+			r->vm = case_int(e->db, 0, "SELECT vm_id FROM vcpu WHERE id = ?", "i",
+					 r->vcpu);
 		if (r->vm)
 			r->vm = canonical_vm(e->db, r->vm);
 		r->member = row_member(e->db, r);
@@ -178,30 +193,40 @@ static const char *const outcome_names[] = {
 	[ITEM_SHOWN] = "shown", [ITEM_ERROR] = "error",
 };
 
-static struct error *write_evidence(struct sig_evaluation *e, const struct verdict *v, int64_t verdict_id)
+static struct error *write_evidence(struct sig_evaluation *e, const struct verdict *v,
+				    int64_t verdict_id)
 {
 	for (size_t i = 0; i < e->sig->n_items; i++) {
 		const struct sig_item *it = &e->sig->items[i];
-		const char *strength = it->role == SIG_PRECONDITION ? NULL : sig_strength_name(it->strength);
+		const char *strength =
+			it->role == SIG_PRECONDITION ? NULL : sig_strength_name(it->strength);
 		const char *outcome = outcome_names[v->states[i]];
-		size_t shown = v->states[i] == ITEM_SHOWN || v->states[i] == ITEM_BELOW ? SIG_MAX_SHOWN : 0;
+		size_t shown = v->states[i] == ITEM_SHOWN || v->states[i] == ITEM_BELOW
+				       ? SIG_MAX_SHOWN
+				       : 0;
 
 		if (!shown)
-			TRY(case_insert(e->db, NULL,
-					"INSERT INTO evidence(verdict_id, item, role, strength, outcome, says, cites) "
-					"VALUES(?, ?, ?, ?, ?, ?, '[]')", "isssss", verdict_id, it->id, sig_role_name(it->role),
-					strength, outcome, v->states[i] == ITEM_ERROR ? e->states[i].error : NULL));
+			TRY(case_insert(
+				e->db, NULL,
+				"INSERT INTO evidence(verdict_id, item, role, strength, outcome, says, cites) "
+				"VALUES(?, ?, ?, ?, ?, ?, '[]')",
+				"isssss", verdict_id, it->id, sig_role_name(it->role), strength,
+				outcome, v->states[i] == ITEM_ERROR ? e->states[i].error : NULL));
 		for (size_t k = 0; k < e->n_rows && shown; k++) {
 			const struct ev_row *r = &e->rows[k];
 
-			if (r->item != i || !row_of_subject(r, v->vm) || (r->below && v->states[i] == ITEM_SHOWN))
+			if (r->item != i || !row_of_subject(r, v->vm) ||
+			    (r->below && v->states[i] == ITEM_SHOWN))
 				continue;
 			shown--;
-			TRY(case_insert(e->db, NULL,
-					"INSERT INTO evidence(verdict_id, item, role, strength, outcome, says, cites, vm_id, source_id, "
-					"from_ns, to_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "issssssIIII", verdict_id, it->id,
-					sig_role_name(it->role), strength, outcome, r->says, r->cites, r->vm ? &r->vm : NULL,
-					r->source ? &r->source : NULL, r->has_time ? &r->from : NULL, r->has_time ? &r->to : NULL));
+			TRY(case_insert(
+				e->db, NULL,
+				"INSERT INTO evidence(verdict_id, item, role, strength, outcome, says, cites, vm_id, source_id, "
+				"from_ns, to_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				"issssssIIII", verdict_id, it->id, sig_role_name(it->role),
+				strength, outcome, r->says, r->cites, r->vm ? &r->vm : NULL,
+				r->source ? &r->source : NULL, r->has_time ? &r->from : NULL,
+				r->has_time ? &r->to : NULL));
 		}
 	}
 	return NULL;
@@ -214,13 +239,20 @@ static char *fixed_by(const struct signature *s)
 
 	for (size_t i = 0; i < s->n_fixed; i++) {
 		const struct kernel_change *c = &s->fixed[i];
-		_cleanup_free_ char *text = xasprintf("%s%s%s%s%s%s%s%s", c->commit ? c->commit : "", c->commit && c->subject ? " " : "",
-			c->subject ? c->subject : "", c->upstream ? " (v" : "", c->upstream ? c->upstream : "", c->upstream ? ")" : "",
-			c->mitigation ? " [adds a switch]" : c->partial ? " [in part]" : "", c->unverified ? " [unverified]" : "");
+		_cleanup_free_ char *text =
+			xasprintf("%s%s%s%s%s%s%s%s", c->commit ? c->commit : "",
+				  c->commit && c->subject ? " " : "", c->subject ? c->subject : "",
+				  c->upstream ? " (v" : "", c->upstream ? c->upstream : "",
+				  c->upstream ? ")" : "",
+				  c->mitigation ? " [adds a switch]"
+				  : c->partial	? " [in part]"
+						: "",
+				  c->unverified ? " [unverified]" : "");
 
 		json_object_array_add(out, json_object_new_string(text));
 	}
-	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(out);
 	return ret;
 }
@@ -230,7 +262,8 @@ static bool wanted(const struct signature *s, const struct verdict *v, size_t it
 	const struct sig_item *it = &s->items[item];
 
 	return it->role == SIG_FOR && it->strength != SIG_SUPPORTING &&
-	       (v->states[item] == ITEM_NOT_VISIBLE || v->states[item] == ITEM_ERROR || v->states[item] == ITEM_BELOW);
+	       (v->states[item] == ITEM_NOT_VISIBLE || v->states[item] == ITEM_ERROR ||
+		v->states[item] == ITEM_BELOW);
 }
 
 static char *missing_json(struct sig_evaluation *e, const struct verdict *v)
@@ -247,12 +280,16 @@ static char *missing_json(struct sig_evaluation *e, const struct verdict *v)
 		if (v->states[i] == ITEM_ERROR)
 			text = xasprintf("%s: %s", e->sig->items[i].id, st->error);
 		else if (st->missing)
-			text = xasprintf("%s: needs %s, which nothing here delivers", e->sig->items[i].id, st->missing);
+			text = xasprintf("%s: needs %s, which nothing here delivers",
+					 e->sig->items[i].id, st->missing);
 		else
-			text = xasprintf("%s: nothing was seen, but what was recorded is too partial to exclude it", e->sig->items[i].id);
+			text = xasprintf(
+				"%s: nothing was seen, but what was recorded is too partial to exclude it",
+				e->sig->items[i].id);
 		json_object_array_add(out, json_object_new_string(text));
 	}
-	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(out);
 	return ret;
 }
@@ -295,8 +332,12 @@ static char *vcpus_json(struct sig_evaluation *e, const struct verdict *v)
 	return ret;
 }
 
-/* The recording of the subject's weightiest row, and the hull of what its rows there say about time. */
-static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *source, int64_t *from, int64_t *to, bool *has_time)
+/*
+ * The recording of the subject's weightiest row, and the hull of what its rows there say about
+ * time.
+ */
+static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *source, int64_t *from,
+		  int64_t *to, bool *has_time)
 {
 	int best = -1;
 
@@ -305,7 +346,10 @@ static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *so
 	for (size_t i = 0; i < e->n_rows; i++) {
 		const struct ev_row *r = &e->rows[i];
 		const struct sig_item *it = &e->sig->items[r->item];
-		int weight = (it->role == SIG_FOR ? 10 : it->role == SIG_AGAINST ? 5 : 0) + (int)it->strength;
+		int weight = (it->role == SIG_FOR	? 10
+			      : it->role == SIG_AGAINST ? 5
+							: 0) +
+			     (int)it->strength;
 
 		if (!r->source || !row_of_subject(r, v->vm) || weight <= best)
 			continue;
@@ -315,7 +359,8 @@ static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *so
 	for (size_t i = 0; i < e->n_rows; i++) {
 		const struct ev_row *r = &e->rows[i];
 
-		if (r->source != *source || !r->has_time || !row_of_subject(r, v->vm) || e->sig->items[r->item].role != SIG_FOR)
+		if (r->source != *source || !r->has_time || !row_of_subject(r, v->vm) ||
+		    e->sig->items[r->item].role != SIG_FOR)
 			continue;
 		*from = *has_time ? MIN(*from, r->from) : r->from;
 		*to = *has_time ? MAX(*to, r->to) : r->to;
@@ -326,20 +371,25 @@ static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *so
 static struct error *write_verdict(struct verdict *v)
 {
 	struct sig_evaluation *e = v->e;
-	_cleanup_free_ char *missing = missing_json(e, v), *next = record_json(e, v), *fixed = fixed_by(e->sig);
+	_cleanup_free_ char *missing = missing_json(e, v), *next = record_json(e, v),
+			    *fixed = fixed_by(e->sig);
 	_cleanup_free_ char *vcpus = vcpus_json(e, v);
-	_cleanup_free_ char *workaround = xasprintf("%s%s%s", e->sig->workaround ? e->sig->workaround : "",
-		e->sig->workaround && e->sig->advice ? "\n" : "", e->sig->advice ? e->sig->advice : "");
+	_cleanup_free_ char *workaround =
+		xasprintf("%s%s%s", e->sig->workaround ? e->sig->workaround : "",
+			  e->sig->workaround && e->sig->advice ? "\n" : "",
+			  e->sig->advice ? e->sig->advice : "");
 	int64_t id, source, from = 0, to = 0;
 	bool has_time;
 
 	place(e, v, &source, &from, &to, &has_time);
-	TRY(case_insert(e->db, &id,
-			"INSERT INTO verdict(signature, title, verdict, source_id, vm_id, vcpus, from_ns, to_ns, score, because, fixed_by, "
-			"missing, record_next, workaround, mechanism, contradiction) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			"sssIIsIIdsssssss", e->sig->id, e->sig->title, verdict_name(v->level), source ? &source : NULL, v->vm ? &v->vm : NULL,
-			vcpus, has_time ? &from : NULL, has_time ? &to : NULL, v->score, v->because, fixed, missing, next,
-			*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction));
+	TRY(case_insert(
+		e->db, &id,
+		"INSERT INTO verdict(signature, title, verdict, source_id, vm_id, vcpus, from_ns, to_ns, score, because, fixed_by, "
+		"missing, record_next, workaround, mechanism, contradiction) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"sssIIsIIdsssssss", e->sig->id, e->sig->title, verdict_name(v->level),
+		source ? &source : NULL, v->vm ? &v->vm : NULL, vcpus, has_time ? &from : NULL,
+		has_time ? &to : NULL, v->score, v->because, fixed, missing, next,
+		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction));
 	return write_evidence(e, v, id);
 }
 
@@ -356,9 +406,12 @@ static int by_rank(const void *a, const void *b)
 	return x->vm < y->vm ? -1 : x->vm > y->vm;
 }
 
-static struct error *evaluate(struct sig_evaluation *e, struct case_db *db, const struct signature *s)
+static struct error *evaluate(struct sig_evaluation *e, struct case_db *db,
+			      const struct signature *s)
 {
-	*e = (struct sig_evaluation){ .db = db, .sig = s, .states = xcalloc(s->n_items + 1, sizeof(*e->states)) };
+	*e = (struct sig_evaluation){ .db = db,
+				      .sig = s,
+				      .states = xcalloc(s->n_items + 1, sizeof(*e->states)) };
 	for (size_t i = 0; i < s->n_items; i++)
 		TRY(error_context(run_item(e, i), "%s: %s", s->id, s->items[i].id));
 	return NULL;

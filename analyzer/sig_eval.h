@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sig_eval.h - evidence of one signature on one case, and the rules that make it a verdict. Private to sig_eval.c and sig_verdict.c. */
+/*
+ * sig_eval.h - evidence of one signature on one case, and the rules that make it a verdict. Private
+ * to sig_eval.c and sig_verdict.c.
+ */
 #ifndef KM_SIG_EVAL_H
 #define KM_SIG_EVAL_H
 
@@ -11,7 +14,7 @@ struct ev_row {			/* one row of an item's query whose sentence could be filled *
 	int64_t	source, vm, vcpu, member;	/* 0: none */
 	int64_t	from, to;	/* on the source's clock */
 	bool	has_time;
-	bool	below;		/* the mechanism is there, below the size that reports of the bug name */
+	bool below; /* the mechanism is there, below the size that reports of the bug name */
 };
 
 struct item_state {		/* of an item, for the whole case */
@@ -29,7 +32,13 @@ struct sig_evaluation {
 };
 
 enum item_outcome { ITEM_NOT_VISIBLE, ITEM_NOT_SHOWN, ITEM_BELOW, ITEM_SHOWN, ITEM_ERROR };
-enum verdict_level { VERDICT_MATCH, VERDICT_LIKELY, VERDICT_POSSIBLE, VERDICT_CANNOT_TELL, VERDICT_RULED_OUT };
+enum verdict_level {
+	VERDICT_MATCH,
+	VERDICT_LIKELY,
+	VERDICT_POSSIBLE,
+	VERDICT_CANNOT_TELL,
+	VERDICT_RULED_OUT
+};
 
 struct verdict {
 	struct sig_evaluation	*e;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sig_lint.c - `signatures lint`: what would make a signature err or fall silent, found before it meets a customer's case. */
+/*
+ * sig_lint.c - `signatures lint`: what would make a signature err or fall silent, found before it
+ * meets a customer's case.
+ */
 #include "sig.h"
 
 struct findings {
@@ -97,7 +100,8 @@ static void lint_whole(const struct signature *s, struct findings *f)
 		found(f, "no workaround (write that there is none, where there is none)");
 	if (!s->n_references)
 		found(f, "no references");
-	if (!s->status || (strcmp(s->status, "verified") && strcmp(s->status, "partly") && strcmp(s->status, "unverified")))
+	if (!s->status || (strcmp(s->status, "verified") && strcmp(s->status, "partly") &&
+			   strcmp(s->status, "unverified")))
 		found(f, "status: verified, partly or unverified is expected");
 	for (size_t i = 0; i < s->n_records; i++) {
 		for (size_t k = 0; k < s->records[i].n_items; k++) {
@@ -107,7 +111,8 @@ static void lint_whole(const struct signature *s, struct findings *f)
 				if (!strcmp(s->items[j].id, s->records[i].items[k]))
 					break;
 			if (j == s->n_items)
-				found_free(f, xasprintf("record_next: no item '%s'", s->records[i].items[k]));
+				found_free(f, xasprintf("record_next: no item '%s'",
+							s->records[i].items[k]));
 		}
 	}
 }

@@ -2,12 +2,14 @@
 /*
  * sig_lint_sql.c - SQL forms that give a row, or a wrong number, where there is nothing to tell:
  *
- *  - an aggregate without GROUP BY or HAVING returns a row over nothing (as a scalar subquery it is only a value, and allowed);
+ *  - an aggregate without GROUP BY or HAVING returns a row over nothing (as a scalar subquery it
+ *    is only a value, and allowed);
  *  - a bare column beside aggregates comes from any row of its group;
  *  - integer division drops its rest: a ratio becomes 0;
  *  - NOT IN over a column with a NULL in it is never true.
  *
- * The SQL is cut into tokens, each with its parenthesis depth and the SELECT it belongs to; that is enough for these.
+ * The SQL is cut into tokens, each with its parenthesis depth and the SELECT it belongs to; that is
+ * enough for these.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -65,7 +67,11 @@ static bool one_of(const struct token *t, const char *const *list, size_t n)
 	return false;
 }
 
-#define ONE_OF(t, ...)	({ static const char *const _l[] = { __VA_ARGS__ }; one_of((t), _l, ARRAY_SIZE(_l)); })
+#define ONE_OF(t, ...) \
+	({ \
+		static const char *const _l[] = { __VA_ARGS__ }; \
+		one_of((t), _l, ARRAY_SIZE(_l)); \
+	})
 
 static bool tokenize(struct lint *l, const char *s)
 {
@@ -100,7 +106,8 @@ static bool tokenize(struct lint *l, const char *s)
 			t->kind = *s == '\'' ? T_STRING : T_WORD;
 			while (s[n] && s[n] != close)
 				n++;
-			snprintf(t->text, sizeof(t->text), "%.*s", (int)MIN(n - 1, (size_t)60), s + 1);
+			snprintf(t->text, sizeof(t->text), "%.*s", (int)MIN(n - 1, (size_t)60),
+				 s + 1);
 			n += s[n] != 0;
 		} else if (isdigit((unsigned char)*s)) {
 			n = strspn(s, "0123456789abcdefxABCDEFX.");
@@ -111,7 +118,8 @@ static bool tokenize(struct lint *l, const char *s)
 			t->kind = T_WORD;
 			while (isalnum((unsigned char)s[n]) || s[n] == '_')
 				n++;
-		} else if ((s[0] == '|' && s[1] == '|') || (strchr("<>=!", s[0]) && strchr("<>=", s[1]) && s[1])) {
+		} else if ((s[0] == '|' && s[1] == '|') ||
+			   (strchr("<>=!", s[0]) && strchr("<>=", s[1]) && s[1])) {
 			n = 2;
 		}
 		if (!t->text[0])
@@ -170,9 +178,12 @@ static bool find_scopes(struct lint *l)
 			if (l->n_scopes >= MAX_SCOPES)
 				return false;
 			current = l->n_scopes++;
-			l->scopes[current] = (struct scope){ .ctx = ctx[t->depth], .begin = i, .end = l->n, .depth = t->depth,
-				.from = -1, .where = -1, .group = -1, .having = -1, .order = -1 };
-		} else if (ONE_OF(t, "UNION", "INTERSECT", "EXCEPT") && current >= 0 && t->depth == l->scopes[current].depth) {
+			l->scopes[current] = (struct scope){
+				.ctx = ctx[t->depth], .begin = i, .end = l->n, .depth = t->depth,
+				.from = -1, .where = -1, .group = -1, .having = -1, .order = -1,
+			};
+		} else if (ONE_OF(t, "UNION", "INTERSECT", "EXCEPT") && current >= 0 &&
+			   t->depth == l->scopes[current].depth) {
 			l->scopes[current].end = i;
 		} else if (op(t, '(')) {
 			stack[t->depth + 1] = current;
@@ -193,8 +204,12 @@ static bool find_scopes(struct lint *l)
 
 		for (int i = s->begin; i < s->end; i++) {
 			const struct token *t = &l->t[i];
-			int *clause = word(t, "FROM") ? &s->from : word(t, "WHERE") ? &s->where : word(t, "GROUP") ? &s->group :
-				      word(t, "HAVING") ? &s->having : ONE_OF(t, "ORDER", "LIMIT") ? &s->order : NULL;
+			int *clause = word(t, "FROM")		    ? &s->from
+				      : word(t, "WHERE")	    ? &s->where
+				      : word(t, "GROUP")	    ? &s->group
+				      : word(t, "HAVING")	    ? &s->having
+				      : ONE_OF(t, "ORDER", "LIMIT") ? &s->order
+								    : NULL;
 
 			if (clause && t->depth == s->depth && *clause < 0 && t->scope == k)
 				*clause = i;
@@ -209,7 +224,8 @@ static bool aggregate(const struct lint *l, int i)
 	const struct token *t = &l->t[i];
 	int close, args = 0;
 
-	if (!ONE_OF(t, "count", "sum", "total", "avg", "min", "max", "group_concat", "json_group_array", "json_group_object"))
+	if (!ONE_OF(t, "count", "sum", "total", "avg", "min", "max", "group_concat",
+		    "json_group_array", "json_group_object"))
 		return false;
 	if (i + 1 >= l->n || !op(&l->t[i + 1], '(') || l->t[i + 1].match < 0)
 		return false;
@@ -249,7 +265,10 @@ static int clause_end(const struct scope *s, int clause)
 	return end;
 }
 
-/* Does the column at token @i (qualified when a '.' stands before it) stand in GROUP BY, or does its table's id? */
+/*
+ * Does the column at token @i (qualified when a '.' stands before it) stand in GROUP BY, or does
+ * its table's id?
+ */
 static bool grouped(const struct lint *l, const struct scope *s, int i)
 {
 	const char *col = l->t[i].text;
@@ -262,7 +281,8 @@ static bool grouped(const struct lint *l, const struct scope *s, int i)
 
 		if (g->kind != T_WORD || (k + 1 < end && op(&l->t[k + 1], '.')))
 			continue;
-		if ((!strcasecmp(g->text, col) || !strcasecmp(g->text, "id")) && (!gt || !table || !strcasecmp(gt, table)))
+		if ((!strcasecmp(g->text, col) || !strcasecmp(g->text, "id")) &&
+		    (!gt || !table || !strcasecmp(gt, table)))
 			return true;
 	}
 	return false;
@@ -273,15 +293,17 @@ static bool in_from(const struct lint *l, const struct scope *s, const char *nam
 	if (s->from < 0)
 		return false;
 	for (int i = s->from, end = clause_end(s, s->from); i < end; i++)
-		if (l->t[i].depth == s->depth && l->t[i].kind == T_WORD && !strcasecmp(l->t[i].text, name))
+		if (l->t[i].depth == s->depth && l->t[i].kind == T_WORD &&
+		    !strcasecmp(l->t[i].text, name))
 			return true;
 	return false;
 }
 
 static bool keyword(const struct token *t)
 {
-	return ONE_OF(t, "AS", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "IS", "IN", "LIKE", "GLOB", "BETWEEN",
-		      "DISTINCT", "CAST", "REAL", "INTEGER", "TEXT", "EXISTS", "TRUE", "FALSE", "SELECT", "ALL", "FILTER", "WHERE", "OVER",
+	return ONE_OF(t, "AS", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL",
+		      "IS", "IN", "LIKE", "GLOB", "BETWEEN", "DISTINCT", "CAST", "REAL", "INTEGER",
+		      "TEXT", "EXISTS", "TRUE", "FALSE", "SELECT", "ALL", "FILTER", "WHERE", "OVER",
 		      "COLLATE", "ESCAPE", "ORDER", "BY", "DESC", "ASC");
 }
 
@@ -307,11 +329,13 @@ static void bare_columns(struct lint *l, int k, int from, int end)
 			i = l->t[i + 1].match;
 			continue;
 		}
-		if (op(t, '(') && t->match > 0 && i + 1 < end && ONE_OF(&l->t[i + 1], "SELECT", "WITH")) {
+		if (op(t, '(') && t->match > 0 && i + 1 < end &&
+		    ONE_OF(&l->t[i + 1], "SELECT", "WITH")) {
 			i = t->match;		/* a subquery has a scope of its own */
 			continue;
 		}
-		if (t->kind != T_WORD || keyword(t) || (i + 1 < end && (op(&l->t[i + 1], '(') || op(&l->t[i + 1], '.'))))
+		if (t->kind != T_WORD || keyword(t) ||
+		    (i + 1 < end && (op(&l->t[i + 1], '(') || op(&l->t[i + 1], '.'))))
 			continue;
 		if (i > from && word(&l->t[i - 1], "AS"))
 			continue;
@@ -319,7 +343,9 @@ static void bare_columns(struct lint *l, int k, int from, int end)
 			continue;		/* of an outer query: one value here */
 		if (s->group >= 0 && grouped(l, s, i))
 			continue;
-		finding(l, "sql: bare column '%s' beside an aggregate (group by it, or aggregate it)", t->text);
+		finding(l,
+			"sql: bare column '%s' beside an aggregate (group by it, or aggregate it)",
+			t->text);
 		return;
 	}
 }
@@ -330,12 +356,15 @@ static void check_aggregates(struct lint *l, int k)
 	int list_end = clause_end(s, s->begin), start = s->begin + 1, first = -1;
 
 	for (int i = s->begin; i < s->end; i++)
-		if (l->t[i].scope == k && aggregate(l, i) && (i < list_end || (s->having >= 0 && i > s->having) || (s->order >= 0 && i > s->order)))
+		if (l->t[i].scope == k && aggregate(l, i) &&
+		    (i < list_end || (s->having >= 0 && i > s->having) ||
+		     (s->order >= 0 && i > s->order)))
 			first = first < 0 ? i : first;
 	if (first < 0)
 		return;
 	if (s->group < 0 && s->having < 0 && s->ctx != CTX_SCALAR)
-		finding(l, "sql: %s() without GROUP BY or HAVING gives a row over nothing", l->t[first].text);
+		finding(l, "sql: %s() without GROUP BY or HAVING gives a row over nothing",
+			l->t[first].text);
 	for (int i = start; i <= list_end; i++) {
 		if (i < list_end && (l->t[i].depth != s->depth || !op(&l->t[i], ',')))
 			continue;
@@ -347,7 +376,8 @@ static void check_aggregates(struct lint *l, int k)
 static bool real_in(const struct lint *l, int from, int to)
 {
 	for (int i = from; i <= to; i++)
-		if (l->t[i].kind == T_FLOAT || ONE_OF(&l->t[i], "REAL", "avg", "total", "num", "mean", "m2"))
+		if (l->t[i].kind == T_FLOAT ||
+		    ONE_OF(&l->t[i], "REAL", "avg", "total", "num", "mean", "m2"))
 			return true;
 	return false;
 }
@@ -359,19 +389,24 @@ static void check_division(struct lint *l, int i)
 	while (left >= 0 && l->t[left].depth >= l->t[i].depth) {
 		const struct token *t = &l->t[left];
 
-		if (t->depth == l->t[i].depth && (op(t, ',') || op(t, '+') || op(t, '-') || op(t, '<') || op(t, '>') || op(t, '=') ||
-						 (t->kind == T_OP && t->text[1]) || (keyword(t) && !word(t, "CAST"))))
+		if (t->depth == l->t[i].depth &&
+		    (op(t, ',') || op(t, '+') || op(t, '-') || op(t, '<') || op(t, '>') ||
+		     op(t, '=') || (t->kind == T_OP && t->text[1]) ||
+		     (keyword(t) && !word(t, "CAST"))))
 			break;
 		left--;
 	}
-	if (right < l->n && l->t[right].kind == T_WORD && right + 1 < l->n && op(&l->t[right + 1], '('))
+	if (right < l->n && l->t[right].kind == T_WORD && right + 1 < l->n &&
+	    op(&l->t[right + 1], '('))
 		right++;
 	if (right < l->n && op(&l->t[right], '(') && l->t[right].match > 0)
 		right = l->t[right].match;
 	if (right >= l->n)
 		right = l->n - 1;
 	if (!real_in(l, left + 1, right))
-		finding(l, "sql: integer division beside '%s' (write 1.0 * a / b, or CAST(a AS REAL) / b)", i ? l->t[i - 1].text : "/");
+		finding(l,
+			"sql: integer division beside '%s' (write 1.0 * a / b, or CAST(a AS REAL) / b)",
+			i ? l->t[i - 1].text : "/");
 }
 
 /* Can a column of this name be NULL in some table of the schema? */
@@ -380,8 +415,11 @@ static bool nullable(struct lint *l, const char *column)
 	sqlite3_stmt *st;
 	bool found = false, ret = false;
 
-	if (sqlite3_prepare_v2(l->db, "SELECT max(c.\"notnull\" = 0 AND c.pk = 0) FROM sqlite_schema t, pragma_table_info(t.name) c "
-			       "WHERE t.type = 'table' AND c.name = ?1 COLLATE NOCASE HAVING count(*) > 0", -1, &st, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    l->db,
+		    "SELECT max(c.\"notnull\" = 0 AND c.pk = 0) FROM sqlite_schema t, pragma_table_info(t.name) c "
+		    "WHERE t.type = 'table' AND c.name = ?1 COLLATE NOCASE HAVING count(*) > 0",
+		    -1, &st, NULL) != SQLITE_OK)
 		return true;
 	sqlite3_bind_text(st, 1, column, -1, SQLITE_STATIC);
 	if (sqlite3_step(st) == SQLITE_ROW) {
@@ -396,7 +434,8 @@ static void check_not_in(struct lint *l, int i)
 {
 	int open = i + 2, close, col;
 
-	if (open + 2 >= l->n || !word(&l->t[i + 1], "IN") || !op(&l->t[open], '(') || !word(&l->t[open + 1], "SELECT"))
+	if (open + 2 >= l->n || !word(&l->t[i + 1], "IN") || !op(&l->t[open], '(') ||
+	    !word(&l->t[open + 1], "SELECT"))
 		return;
 	close = l->t[open].match;
 	col = open + 2;
@@ -408,7 +447,9 @@ static void check_not_in(struct lint *l, int i)
 		if (word(&l->t[k], "IS") && word(&l->t[k + 1], "NOT") && word(&l->t[k + 2], "NULL"))
 			return;
 	if (l->t[col].kind != T_WORD || nullable(l, l->t[col].text))
-		finding(l, "sql: NOT IN over '%s', which can be NULL, is never true then (write NOT EXISTS)", l->t[col].text);
+		finding(l,
+			"sql: NOT IN over '%s', which can be NULL, is never true then (write NOT EXISTS)",
+			l->t[col].text);
 }
 
 void lint_sql(sqlite3 *db, const char *sql, void (*found)(void *arg, const char *what), void *arg)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sig_load.c - signatures from YAML (libyaml), and the catalogue: the embedded ones and the user's own.
+ * sig_load.c - signatures from YAML (libyaml), and the catalogue: the embedded ones and the user's
+ * own.
  *
- * The format is doc/signatures.md. Reading is strict: a key that is not of the format is an error with its line.
+ * The format is doc/signatures.md. Reading is strict: a key that is not of the format is an error
+ * with its line.
  */
 #include <dirent.h>
 #include <stdarg.h>
@@ -32,7 +34,8 @@ const char *sig_strength_name(enum sig_strength strength)
 	return strength_names[strength];
 }
 
-static void fail(struct loader *l, const yaml_node_t *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void fail(struct loader *l, const yaml_node_t *n, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 static void fail(struct loader *l, const yaml_node_t *n, const char *fmt, ...)
 {
 	_cleanup_free_ char *what = NULL;
@@ -44,7 +47,8 @@ static void fail(struct loader *l, const yaml_node_t *n, const char *fmt, ...)
 	if (vasprintf(&what, fmt, ap) < 0)
 		what = NULL;
 	va_end(ap);
-	l->err = error_new(ERR_USAGE, "%s:%lu: %s", l->file, n ? (unsigned long)n->start_mark.line + 1 : 1UL,
+	l->err = error_new(ERR_USAGE, "%s:%lu: %s", l->file,
+			   n ? (unsigned long)n->start_mark.line + 1 : 1UL,
 			   what ? what : "out of memory");
 }
 
@@ -90,7 +94,8 @@ static char **strings(struct loader *l, const yaml_node_t *n, const char *key, s
 		fail(l, n, "%s: a list is expected", key);
 		return NULL;
 	}
-	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
+	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top;
+	     i++) {
 		char *s = scalar(l, node(l, *i), key);
 
 		if (!s)
@@ -109,7 +114,8 @@ static void free_strings(char **s, size_t n)
 }
 
 /*
- * Walk a mapping: for each pair, @set takes it by key; false: no such key. Duplicate keys are errors (the second would win silently).
+ * Walk a mapping: for each pair, @set takes it by key; false: no such key. Duplicate keys are
+ * errors (the second would win silently).
  */
 typedef bool (*set_key)(struct loader *l, void *obj, const char *key, yaml_node_t *value);
 
@@ -130,7 +136,8 @@ static void mapping(struct loader *l, yaml_node_t *n, const char *what, set_key 
 		for (q = n->data.mapping.pairs.start; q < p; q++) {
 			yaml_node_t *other = node(l, q->key);
 
-			if (other->type == YAML_SCALAR_NODE && !strcmp((const char *)other->data.scalar.value, key))
+			if (other->type == YAML_SCALAR_NODE &&
+			    !strcmp((const char *)other->data.scalar.value, key))
 				fail(l, kn, "%s: key '%s' stands twice", what, key);
 		}
 		if (!l->err && !set(l, obj, key, node(l, p->value)))
@@ -158,7 +165,8 @@ static bool set_item(struct loader *l, void *obj, const char *key, yaml_node_t *
 			if (!strcmp(s, strength_names[i]))
 				break;
 		if (i == ARRAY_SIZE(strength_names))
-			fail(l, v, "strength: decisive, strong or supporting is expected, not '%s'", s ? s : "");
+			fail(l, v, "strength: decisive, strong or supporting is expected, not '%s'",
+			     s ? s : "");
 		else
 			it->strength = (enum sig_strength)i;
 	} else {
@@ -173,7 +181,8 @@ static void items(struct loader *l, struct signature *s, yaml_node_t *n, enum si
 		fail(l, n, "%s: a list of items is expected", role_names[role]);
 		return;
 	}
-	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top && !l->err; i++) {
+	for (yaml_node_item_t *i = n->data.sequence.items.start;
+	     i < n->data.sequence.items.top && !l->err; i++) {
 		yaml_node_t *in = node(l, *i);
 		struct sig_item *it;
 
@@ -215,7 +224,8 @@ static bool set_change(struct loader *l, void *obj, const char *key, yaml_node_t
 	return true;
 }
 
-static void changes(struct loader *l, yaml_node_t *n, const char *what, struct kernel_change **ret, size_t *count)
+static void changes(struct loader *l, yaml_node_t *n, const char *what, struct kernel_change **ret,
+		    size_t *count)
 {
 	size_t cap = 0;
 
@@ -223,7 +233,8 @@ static void changes(struct loader *l, yaml_node_t *n, const char *what, struct k
 		fail(l, n, "%s: a list of commits is expected", what);
 		return;
 	}
-	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top && !l->err; i++) {
+	for (yaml_node_item_t *i = n->data.sequence.items.start;
+	     i < n->data.sequence.items.top && !l->err; i++) {
 		struct kernel_version kv;
 		struct kernel_change *c;
 
@@ -234,14 +245,16 @@ static void changes(struct loader *l, yaml_node_t *n, const char *what, struct k
 		if (l->err)
 			return;
 		if (!c->commit && !c->upstream && !c->n_releases)
-			fail(l, node(l, *i), "%s: a commit, an upstream release or releases are expected", what);
+			fail(l, node(l, *i),
+			     "%s: a commit, an upstream release or releases are expected", what);
 		if (c->upstream && !kernel_parse(c->upstream, &kv))
 			fail(l, node(l, *i), "%s: upstream '%s' is no release", what, c->upstream);
 		for (size_t r = 0; r < c->n_releases; r++) {
 			const char *colon = strchr(c->releases[r], ':');
 
 			if (!kernel_parse(colon ? colon + 1 : c->releases[r], &kv))
-				fail(l, node(l, *i), "%s: '%s' is no release", what, c->releases[r]);
+				fail(l, node(l, *i), "%s: '%s' is no release", what,
+				     c->releases[r]);
 		}
 	}
 }
@@ -282,7 +295,8 @@ static void records(struct loader *l, struct signature *s, yaml_node_t *n)
 		fail(l, n, "record_next: a list is expected");
 		return;
 	}
-	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top && !l->err; i++) {
+	for (yaml_node_item_t *i = n->data.sequence.items.start;
+	     i < n->data.sequence.items.top && !l->err; i++) {
 		struct sig_record *r;
 
 		GROW(s->records, cap, s->n_records + 1);
@@ -297,9 +311,15 @@ static void records(struct loader *l, struct signature *s, yaml_node_t *n)
 static bool set_signature(struct loader *l, void *obj, const char *key, yaml_node_t *v)
 {
 	struct signature *s = obj;
-	const struct { const char *key; char **field; } texts[] = {
-		{ "id", &s->id }, { "title", &s->title }, { "status", &s->status }, { "symptom", &s->symptom },
-		{ "mechanism", &s->mechanism }, { "workaround", &s->workaround }, { "advice", &s->advice },
+	const struct { const char *key; char **field;
+	} texts[] = {
+		{ "id", &s->id },
+		{ "title", &s->title },
+		{ "status", &s->status },
+		{ "symptom", &s->symptom },
+		{ "mechanism", &s->mechanism },
+		{ "workaround", &s->workaround },
+		{ "advice", &s->advice },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -327,7 +347,8 @@ static bool set_signature(struct loader *l, void *obj, const char *key, yaml_nod
 
 static bool valid_id(const char *id)
 {
-	return id && *id >= 'a' && *id <= 'z' && strlen(id) <= 80 && !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+	return id && *id >= 'a' && *id <= 'z' && strlen(id) <= 80 &&
+	       !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-")];
 }
 
 struct error *sig_parse(struct signature **ret, const char *file, const char *text, size_t len)
@@ -346,7 +367,8 @@ struct error *sig_parse(struct signature **ret, const char *file, const char *te
 	}
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	if (!yaml_parser_load(&parser, &l.doc)) {
-		l.err = error_new(ERR_USAGE, "%s:%lu: %s", file, (unsigned long)parser.problem_mark.line + 1,
+		l.err = error_new(ERR_USAGE, "%s:%lu: %s", file,
+				  (unsigned long)parser.problem_mark.line + 1,
 				  parser.problem ? parser.problem : "no YAML");
 	} else {
 		yaml_node_t *root = yaml_document_get_root_node(&l.doc);
@@ -356,11 +378,14 @@ struct error *sig_parse(struct signature **ret, const char *file, const char *te
 		else
 			mapping(&l, root, "signature", set_signature, s);
 		if (!l.err && (!valid_id(s->id) || !s->title || !s->mechanism))
-			fail(&l, root, "a signature has an id (small letters, digits, -), a title and a mechanism");
+			fail(&l, root,
+			     "a signature has an id (small letters, digits, -), a title and a mechanism");
 		for (size_t i = 0; i < s->n_items && !l.err; i++)
 			if (!valid_id(s->items[i].id))
-				l.err = error_new(ERR_USAGE, "%s:%lu: '%s' is no id (small letters, digits, -)", file,
-						  s->items[i].line, s->items[i].id);
+				l.err = error_new(
+					ERR_USAGE,
+					"%s:%lu: '%s' is no id (small letters, digits, -)", file,
+					s->items[i].line, s->items[i].id);
 		yaml_document_delete(&l.doc);
 	}
 	yaml_parser_delete(&parser);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sig_needs.c - the vocabulary of `needs`, and what a case could have shown (doc/signatures.md, "Needs").
+ * sig_needs.c - the vocabulary of `needs`, and what a case could have shown (doc/signatures.md,
+ * "Needs").
  *
- * Absence proves absence only where the event is listed by the recorder, complete, system-wide and nothing was lost. A text trace shows only
- * what occurred, a function graph only the functions of an unknown filter: these are seen partly, never fully.
+ * Absence proves absence only where the event is listed by the recorder, complete, system-wide and
+ * nothing was lost. A text trace shows only what occurred, a function graph only the functions of
+ * an unknown filter: these are seen partly, never fully.
  */
 #include <ctype.h>
 
@@ -16,14 +18,49 @@ static const char *const events[] = {
 };
 
 static const char *const tables[] = {
-	"runq_delay", "runq_wait", "reweight_jump", "throttle", "cgroup", "root_stat", "retry_loop", "exit_stat", "stall",
-	"chain_link", "pattern", "episode", "span", "span_stat", "syscall_stat", "stack", "vcpu", "series", "ping_gap", "ping_stat", "log_line",
+	"runq_delay", "runq_wait", "reweight_jump", "throttle",	  "cgroup",  "root_stat",
+	"retry_loop", "exit_stat", "stall",	    "chain_link", "pattern", "episode",
+	"span",	      "span_stat", "syscall_stat",  "stack",	  "vcpu",    "series",
+	"ping_gap",   "ping_stat", "log_line",
 };
 
 static const char *const fact_prefixes[] = {
-	"cgroup.", "cpu.", "cpuinfo.", "cmdline.", "debugfs.", "guest.", "host.", "hypervisor", "kernel.", "ksm.", "kvm.", "kvm_stat.", "lscpu.",
-	"mem.", "meminfo.", "module.", "numa.", "param.", "pressure.", "psi.", "qemu.", "libvirt.", "sched.", "schedstat.", "sysctl.", "thp.", "vmstat.",
-	"numa_balancing.", "clocksource.", "vulnerability.", "vulnerabilities.", "mount.", "interrupts.", "sar.", "top.", "proc.",
+	"cgroup.",
+	"cpu.",
+	"cpuinfo.",
+	"cmdline.",
+	"debugfs.",
+	"guest.",
+	"host.",
+	"hypervisor",
+	"kernel.",
+	"ksm.",
+	"kvm.",
+	"kvm_stat.",
+	"lscpu.",
+	"mem.",
+	"meminfo.",
+	"module.",
+	"numa.",
+	"param.",
+	"pressure.",
+	"psi.",
+	"qemu.",
+	"libvirt.",
+	"sched.",
+	"schedstat.",
+	"sysctl.",
+	"thp.",
+	"vmstat.",
+	"numa_balancing.",
+	"clocksource.",
+	"vulnerability.",
+	"vulnerabilities.",
+	"mount.",
+	"interrupts.",
+	"sar.",
+	"top.",
+	"proc.",
 };
 
 /* Is @name one of the '|'-separated names of @list? */
@@ -71,7 +108,8 @@ static bool known_name(const char *kind, const char *name)
 	if (!strcmp(kind, "probe") || !strcmp(kind, "span"))
 		return function_name(name);
 	if (!strcmp(kind, "syscall"))
-		return function_name(name) || (!strncmp(name, "ioctl:", 6) && function_name(name + 6));
+		return function_name(name) ||
+		       (!strncmp(name, "ioctl:", 6) && function_name(name + 6));
 	if (!strcmp(kind, "log"))
 		return function_name(name);
 	return false;
@@ -85,7 +123,9 @@ static char *one_known(const char *need)
 	if (!strcmp(need, "ping") || !strcmp(need, "stack"))
 		return NULL;
 	if (!colon || (size_t)(colon - need) >= sizeof(kind))
-		return xasprintf("'%s' is no need (event:, probe:, span:, syscall:, fact:, table:, log:, ping, stack)", need);
+		return xasprintf(
+			"'%s' is no need (event:, probe:, span:, syscall:, fact:, table:, log:, ping, stack)",
+			need);
 	memcpy(kind, need, (size_t)(colon - need));
 	kind[colon - need] = 0;
 	for (const char *p = colon + 1; *p;) {
@@ -188,16 +228,22 @@ static bool view_has(const struct sig_view *v, int64_t source)
 	return false;
 }
 
-/* The sources whose recorder listed an event of these names whole; the sight is at least PARTLY where one occurs at all. */
-static struct error *by_coverage(struct case_db *db, const char *names, int probe, struct sig_view *v)
+/*
+ * The sources whose recorder listed an event of these names whole; the sight is at least PARTLY
+ * where one occurs at all.
+ */
+static struct error *by_coverage(struct case_db *db, const char *names, int probe,
+				 struct sig_view *v)
 {
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 
-	TRY(case_query(db, &st,
-		       "SELECT c.source_id, c.event, c.known = 'listed' AND c.complete = 'all' AND c.scope = 'system' AND s.lost = 0 AND "
-		       "NOT EXISTS (SELECT 1 FROM loss l WHERE l.source_id = c.source_id AND coalesce(l.events, 1) > 0), c.known "
-		       "FROM coverage c JOIN source s ON s.id = c.source_id", ""));
+	TRY(case_query(
+		db, &st,
+		"SELECT c.source_id, c.event, c.known = 'listed' AND c.complete = 'all' AND c.scope = 'system' AND s.lost = 0 AND "
+		"NOT EXISTS (SELECT 1 FROM loss l WHERE l.source_id = c.source_id AND coalesce(l.events, 1) > 0), c.known "
+		"FROM coverage c JOIN source s ON s.id = c.source_id",
+		""));
 	while (case_step(db, st, &err)) {
 		const char *event = (const char *)sqlite3_column_text(st, 1);
 		const char *colon = event ? strrchr(event, ':') : NULL;
@@ -244,9 +290,12 @@ static struct error *view_span(struct case_db *db, const char *names, struct sig
 		v->sight = SIGHT_FULLY;
 	else if (enter.sight != SIGHT_NONE && leave.sight != SIGHT_NONE)
 		v->sight = SIGHT_PARTLY;
-	else if (rows(db, "SELECT 1 FROM span_stat WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
-		      "SELECT 1 FROM span WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
-		      "SELECT 1 FROM span_child WHERE instr('|' || ?1 || '|', '|' || func || '|') LIMIT 1", names))
+	else if (
+		rows(db,
+		     "SELECT 1 FROM span_stat WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
+		     "SELECT 1 FROM span WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
+		     "SELECT 1 FROM span_child WHERE instr('|' || ?1 || '|', '|' || func || '|') LIMIT 1",
+		     names))
 		v->sight = SIGHT_PARTLY;
 	free(enter.sources);
 	free(leave.sources);
@@ -264,8 +313,10 @@ static struct error *view_syscall(struct case_db *db, const char *names, struct 
 		v->sight = leave.sight;
 	free(leave.sources);
 	if (v->sight == SIGHT_NONE &&
-	    rows(db, "SELECT 1 FROM span WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
-		 "SELECT 1 FROM syscall_stat WHERE instr('|' || ?1 || '|', '|' || name || '|') LIMIT 1", names))
+	    rows(db,
+		 "SELECT 1 FROM span WHERE instr('|' || ?1 || '|', '|' || func || '|') UNION ALL "
+		 "SELECT 1 FROM syscall_stat WHERE instr('|' || ?1 || '|', '|' || name || '|') LIMIT 1",
+		 names))
 		v->sight = SIGHT_PARTLY;
 	return err;
 }
@@ -287,7 +338,9 @@ static struct error *view_table(struct case_db *db, const char *name, struct sig
 
 static struct error *view_fact(struct case_db *db, const char *names, struct sig_view *v)
 {
-	if (rows(db, "SELECT 1 FROM fact WHERE side <> 'guest' AND instr('|' || ?1 || '|', '|' || key || '|') LIMIT 1", names))
+	if (rows(db,
+		 "SELECT 1 FROM fact WHERE side <> 'guest' AND instr('|' || ?1 || '|', '|' || key || '|') LIMIT 1",
+		 names))
 		v->sight = SIGHT_FULLY;
 	v->any_source = true;
 	return NULL;
@@ -315,7 +368,8 @@ static struct error *one_view(struct case_db *db, const char *need, struct sig_v
 	if (!strncmp(need, "log:", 4))
 		measured = "SELECT 1 FROM log_line WHERE ?1 = ?1 LIMIT 1";
 	else if (!strcmp(need, "ping"))
-		measured = "SELECT 1 FROM ping_stat WHERE ?1 = ?1 UNION ALL SELECT 1 FROM ping_gap LIMIT 1";
+		measured =
+			"SELECT 1 FROM ping_stat WHERE ?1 = ?1 UNION ALL SELECT 1 FROM ping_gap LIMIT 1";
 	else
 		measured = "SELECT 1 FROM stack WHERE ?1 = ?1 LIMIT 1";
 	v->any_source = true;
@@ -324,7 +378,10 @@ static struct error *one_view(struct case_db *db, const char *need, struct sig_v
 	return NULL;
 }
 
-/* Of alternatives the best sight counts; absence then counts in the sources of each that is seen whole. */
+/*
+ * Of alternatives the best sight counts; absence then counts in the sources of each that is seen
+ * whole.
+ */
 static struct error *need_view(struct case_db *db, const char *need, struct sig_view *ret)
 {
 	_cleanup_free_ char *wrong = need_known(need);
@@ -350,7 +407,8 @@ static struct error *need_view(struct case_db *db, const char *need, struct sig_
 	return err;
 }
 
-struct error *needs_view(struct case_db *db, const struct sig_item *it, struct sig_view *ret, char **missing)
+struct error *needs_view(struct case_db *db, const struct sig_item *it, struct sig_view *ret,
+			 char **missing)
 {
 	struct error *err = NULL;
 

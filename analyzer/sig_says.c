@@ -4,13 +4,24 @@
 
 #include "sig.h"
 
-enum says_format { SAYS_PLAIN, SAYS_MS, SAYS_US, SAYS_S, SAYS_DUR, SAYS_PCT, SAYS_INT, SAYS_NUM, SAYS_NFORMATS };
+enum says_format {
+	SAYS_PLAIN,
+	SAYS_MS,
+	SAYS_US,
+	SAYS_S,
+	SAYS_DUR,
+	SAYS_PCT,
+	SAYS_INT,
+	SAYS_NUM,
+	SAYS_NFORMATS
+};
 
-static const char *const format_names[SAYS_NFORMATS] = { "", "ms", "us", "s", "dur", "pct", "int", "num" };
+static const char *const format_names[SAYS_NFORMATS] = { "",	"ms",  "us",  "s",
+							 "dur", "pct", "int", "num" };
 
 /*
- * The placeholder at *s (which points at '{'): name, format, and *s behind '}'. False when it is none: no name that SQL could have
- * given a column. "{{" stands for a brace.
+ * The placeholder at *s (which points at '{'): name, format, and *s behind '}'. False when it is
+ * none: no name that SQL could have given a column. "{{" stands for a brace.
  */
 static bool placeholder(const char **s, char *name, size_t size, enum says_format *fmt)
 {
@@ -57,7 +68,12 @@ static void number(FILE *f, double v, const char *unit)
 {
 	double a = v < 0 ? -v : v;
 
-	fprintf(f, "%.*f%s", a >= 100 || v == (double)(int64_t)v ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : 3, v, unit);
+	fprintf(f, "%.*f%s",
+		a >= 100 || v == (double)(int64_t)v ? 0
+		: a >= 10			    ? 1
+		: a >= 1			    ? 2
+						    : 3,
+		v, unit);
 }
 
 static void duration(FILE *f, double ns)
@@ -154,7 +170,9 @@ char *says_check(const char *says, sqlite3_stmt *st)
 			const char *at = s;
 
 			if (!placeholder(&s, name, sizeof(name), &fmt))
-				return xasprintf("says: '%.24s' is no placeholder ({column} or {column:ms|us|s|dur|pct|int|num})", at);
+				return xasprintf(
+					"says: '%.24s' is no placeholder ({column} or {column:ms|us|s|dur|pct|int|num})",
+					at);
 			if (column(st, name) < 0)
 				return xasprintf("says: placeholder {%s} has no column", name);
 		} else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sig_sql.c - a guard around SQL that did not come with the program: read only, and bounded in VM steps.
+ * sig_sql.c - a guard around SQL that did not come with the program: read only, and bounded in VM
+ * steps.
  *
  * The limit counts steps, not time, so that a result never depends on the machine's load.
  */
@@ -9,11 +10,12 @@
 #define STEPS_PER_CALL	1000
 
 static const char *const denied_functions[] = {
-	"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_compileoption_get",
+	"load_extension", "readfile",	    "writefile",
+	"edit",		  "fts3_tokenizer", "sqlite_compileoption_get",
 };
 
-static int authorize(void *arg, int action, const char *a, const char *b, const char *dbname __unused,
-		     const char *trigger __unused)
+static int authorize(void *arg, int action, const char *a, const char *b,
+		     const char *dbname __unused, const char *trigger __unused)
 {
 	struct sql_guard *g = arg;
 
@@ -52,8 +54,8 @@ void sql_guard_set(sqlite3 *db, struct sql_guard *g, uint64_t limit)
 {
 	*g = (struct sql_guard){ .limit = limit };
 	/*
-	 * json_each and json_tree come to life at their first use, by a CREATE TABLE of SQLite's own that the authorizer would see
-	 * as a write. Let that happen before.
+	 * json_each and json_tree come to life at their first use, by a CREATE TABLE of SQLite's
+	 * own that the authorizer would see as a write. Let that happen before.
 	 */
 	sqlite3_exec(db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
 	sqlite3_set_authorizer(db, authorize, g);
@@ -86,7 +88,8 @@ static bool only_blank(const char *s)
 	return true;
 }
 
-struct error *sql_prepare_guarded(sqlite3 *db, const char *sql, struct sql_guard *g, sqlite3_stmt **ret)
+struct error *sql_prepare_guarded(sqlite3 *db, const char *sql, struct sql_guard *g,
+				  sqlite3_stmt **ret)
 {
 	sqlite3_stmt *st = NULL;
 	const char *tail = "";

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sig_verdict.c - the verdict rules of design 6, in their order: ruled-out, match, likely, possible, cannot-tell.
+ * sig_verdict.c - the verdict rules of design 6, in their order: ruled-out, match, likely,
+ * possible, cannot-tell.
  *
- * "The mechanism beats the version": a kernel with the fix, a kernel older than the bug, or a setting that should exclude it rule out only
- * while not all decisive evidence is shown. Otherwise the verdict stays and the contradiction is named.
+ * "The mechanism beats the version": a kernel with the fix, a kernel older than the bug, or a
+ * setting that should exclude it rule out only while not all decisive evidence is shown. Otherwise
+ * the verdict stays and the contradiction is named.
  */
 #include "sig_eval.h"
 
@@ -12,7 +14,9 @@
 #define POINTS_SUPPORTING	1
 #define POINTS_BELOW		2	/* decisive, below size */
 
-static const char *const level_names[] = { "match", "likely", "possible", "cannot-tell", "ruled-out" };
+static const char *const level_names[] = {
+	"match", "likely", "possible", "cannot-tell", "ruled-out",
+};
 
 const char *verdict_name(enum verdict_level level)
 {
@@ -47,8 +51,9 @@ size_t verdict_subjects(const struct sig_evaluation *e, int64_t **ret)
 }
 
 /*
- * Absence counts where it was fully visible: in a recording that shows something else of this subject too, or in any when nothing
- * does. That another recording, of another minute, lacks an item proves nothing about this one.
+ * Absence counts where it was fully visible: in a recording that shows something else of this
+ * subject too, or in any when nothing does. That another recording, of another minute, lacks an
+ * item proves nothing about this one.
  */
 static bool absence_counts(const struct sig_evaluation *e, size_t item, int64_t vm)
 {
@@ -94,7 +99,10 @@ static enum item_outcome outcome(const struct sig_evaluation *e, size_t item, in
 	return absence_counts(e, item, vm) ? ITEM_NOT_SHOWN : ITEM_NOT_VISIBLE;
 }
 
-/* Different recordings' clocks are not compared; a row without times says nothing against overlapping. */
+/*
+ * Different recordings' clocks are not compared; a row without times says nothing against
+ * overlapping.
+ */
 static bool overlap(const struct ev_row *a, const struct ev_row *b)
 {
 	if (!a->has_time || !b->has_time || a->source != b->source)
@@ -102,7 +110,8 @@ static bool overlap(const struct ev_row *a, const struct ev_row *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-static bool goes_with(const struct sig_evaluation *e, const struct verdict *v, const struct ev_row *r)
+static bool goes_with(const struct sig_evaluation *e, const struct verdict *v,
+		      const struct ev_row *r)
 {
 	for (size_t i = 0; i < e->sig->n_items; i++) {
 		const struct sig_item *it = &e->sig->items[i];
@@ -111,8 +120,8 @@ static bool goes_with(const struct sig_evaluation *e, const struct verdict *v, c
 		if (it->role != SIG_FOR || it->strength != SIG_DECISIVE || i == r->item)
 			continue;
 		for (size_t k = 0; k < e->n_rows && !found; k++)
-			found = e->rows[k].item == i && !e->rows[k].below && row_of_subject(&e->rows[k], v->vm) &&
-				overlap(r, &e->rows[k]);
+			found = e->rows[k].item == i && !e->rows[k].below &&
+				row_of_subject(&e->rows[k], v->vm) && overlap(r, &e->rows[k]);
 		if (!found)
 			return false;
 	}
@@ -125,7 +134,8 @@ static bool together(const struct sig_evaluation *e, const struct verdict *v)
 	size_t first;
 
 	for (first = 0; first < e->sig->n_items; first++)
-		if (e->sig->items[first].role == SIG_FOR && e->sig->items[first].strength == SIG_DECISIVE)
+		if (e->sig->items[first].role == SIG_FOR &&
+		    e->sig->items[first].strength == SIG_DECISIVE)
 			break;
 	for (size_t i = 0; i < e->n_rows; i++) {
 		const struct ev_row *r = &e->rows[i];
@@ -153,7 +163,8 @@ static bool strong_from_two_members(const struct sig_evaluation *e, const struct
 		const struct ev_row *r = &e->rows[i];
 		const struct sig_item *it = &e->sig->items[r->item];
 
-		if (it->role != SIG_FOR || it->strength != SIG_STRONG || r->below || !r->member || !row_of_subject(r, v->vm))
+		if (it->role != SIG_FOR || it->strength != SIG_STRONG || r->below || !r->member ||
+		    !row_of_subject(r, v->vm))
 			continue;
 		if (member && r->member != member && r->item != item)
 			return true;
@@ -165,7 +176,10 @@ static bool strong_from_two_members(const struct sig_evaluation *e, const struct
 	return false;
 }
 
-/* The host's kernel, of the subject's recordings first, narrowed by its package version. Not known when they disagree. */
+/*
+ * The host's kernel, of the subject's recordings first, narrowed by its package version. Not known
+ * when they disagree.
+ */
 static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kernel_version *kv)
 {
 	struct error *err = NULL;
@@ -174,11 +188,14 @@ static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kerne
 
 	*kv = (struct kernel_version){ 0 };
 	for (size_t i = 0; i < e->n_rows; i++)
-		own |= e->rows[i].source && row_of_subject(&e->rows[i], vm) && e->sig->items[e->rows[i].item].role == SIG_FOR;
+		own |= e->rows[i].source && row_of_subject(&e->rows[i], vm) &&
+		       e->sig->items[e->rows[i].item].role == SIG_FOR;
 	for (int pass = own ? 0 : 1; pass < 2 && !kv->known && !conflict; pass++) {
-		err = case_query(e->db, &st,
-				 "SELECT kernel, id FROM source WHERE side <> 'guest' AND kernel IS NOT NULL UNION ALL "
-				 "SELECT value, 0 FROM fact WHERE side <> 'guest' AND key = 'kernel.release'", "");
+		err = case_query(
+			e->db, &st,
+			"SELECT kernel, id FROM source WHERE side <> 'guest' AND kernel IS NOT NULL UNION ALL "
+			"SELECT value, 0 FROM fact WHERE side <> 'guest' AND key = 'kernel.release'",
+			"");
 		if (err)
 			break;
 		while (case_step(e->db, st, &err)) {
@@ -188,7 +205,8 @@ static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kerne
 			bool mine = false;
 
 			for (size_t i = 0; i < e->n_rows && !pass; i++)
-				mine |= source && e->rows[i].source == source && row_of_subject(&e->rows[i], vm);
+				mine |= source && e->rows[i].source == source &&
+					row_of_subject(&e->rows[i], vm);
 			if ((!pass && !mine) || !release || !kernel_parse(release, &one))
 				continue;
 			if (kv->known && strcmp(kv->raw, one.raw))
@@ -202,7 +220,9 @@ static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kerne
 		*kv = (struct kernel_version){ 0 };
 	if (!kv->known)
 		return;
-	err = case_query(e->db, &st, "SELECT value FROM fact WHERE side <> 'guest' AND key LIKE 'kernel.%'", "");
+	err = case_query(e->db, &st,
+			 "SELECT value FROM fact WHERE side <> 'guest' AND key LIKE 'kernel.%'",
+			 "");
 	while (!err && case_step(e->db, st, &err))
 		if (kernel_add_package(kv, (const char *)sqlite3_column_text(st, 0)))
 			break;
@@ -232,11 +252,14 @@ static struct tally count(const struct signature *s, const struct verdict *v, en
 	return t;
 }
 
-static const char *first_item(const struct signature *s, const struct verdict *v, enum sig_role role, enum sig_strength strength,
+static const char *first_item(const struct signature *s, const struct verdict *v,
+			      enum sig_role role, enum sig_strength strength,
 			      enum item_outcome state)
 {
 	for (size_t i = 0; i < s->n_items; i++)
-		if (s->items[i].role == role && (role == SIG_PRECONDITION || s->items[i].strength == strength) && v->states[i] == state)
+		if (s->items[i].role == role &&
+		    (role == SIG_PRECONDITION || s->items[i].strength == strength) &&
+		    v->states[i] == state)
 			return s->items[i].id;
 	return NULL;
 }
@@ -247,20 +270,28 @@ static const char *change_name(const struct kernel_change *c)
 }
 
 /* Why settings or versions exclude the bug; NULL when they don't. */
-static char *excluded(const struct sig_evaluation *e, const struct verdict *v, const struct kernel_version *kv)
+static char *excluded(const struct sig_evaluation *e, const struct verdict *v,
+		      const struct kernel_version *kv)
 {
 	const struct signature *s = e->sig;
 	const struct kernel_change *why;
 	const char *pre = first_item(s, v, SIG_PRECONDITION, SIG_SUPPORTING, ITEM_NOT_SHOWN);
-	_cleanup_free_ char *name = kv->sub_min > 0 && kv->sub_min == kv->sub_max && kv->sub_min != kv->v[2] ?
-		xasprintf("%s (built from %d.%d.%d)", kv->raw, kv->v[0], kv->v[1], kv->sub_min) : xstrdup(kv->raw);
+	_cleanup_free_ char *name =
+		kv->sub_min > 0 && kv->sub_min == kv->sub_max && kv->sub_min != kv->v[2]
+			? xasprintf("%s (built from %d.%d.%d)", kv->raw, kv->v[0], kv->v[1],
+				    kv->sub_min)
+			: xstrdup(kv->raw);
 
-	if (kernel_in_range(kv, s->introduced, s->n_introduced, s->fixed, s->n_fixed, &why) == 0 && why) {
+	if (kernel_in_range(kv, s->introduced, s->n_introduced, s->fixed, s->n_fixed, &why) == 0 &&
+	    why) {
 		for (size_t i = 0; i < s->n_fixed; i++)
 			if (why == &s->fixed[i])
-				return xasprintf("kernel %s should contain %s%s", name, change_name(why),
-						 why->unverified ? " (the list of releases is not verified)" : "");
-		return xasprintf("kernel %s is older than %s, which introduced it", name, change_name(why));
+				return xasprintf(
+					"kernel %s should contain %s%s", name, change_name(why),
+					why->unverified ? " (the list of releases is not verified)"
+							: "");
+		return xasprintf("kernel %s is older than %s, which introduced it", name,
+				 change_name(why));
 	}
 	if (pre)
 		return xasprintf("the precondition '%s' does not hold", pre);
@@ -273,20 +304,25 @@ static char *arithmetic(const struct tally *f, const struct tally *a, double *sc
 	size_t len = 0;
 	FILE *out = open_memstream(&buf, &len);
 
-	*score = (double)(POINTS_DECISIVE * f->shown[SIG_DECISIVE] + POINTS_BELOW * f->below + POINTS_STRONG * f->shown[SIG_STRONG] +
+	*score = (double)(POINTS_DECISIVE * f->shown[SIG_DECISIVE] + POINTS_BELOW * f->below +
+			  POINTS_STRONG * f->shown[SIG_STRONG] +
 			  POINTS_SUPPORTING * f->shown[SIG_SUPPORTING]) -
-		 (double)(POINTS_DECISIVE * a->shown[SIG_DECISIVE] + POINTS_STRONG * a->shown[SIG_STRONG] +
+		 (double)(POINTS_DECISIVE * a->shown[SIG_DECISIVE] +
+			  POINTS_STRONG * a->shown[SIG_STRONG] +
 			  POINTS_SUPPORTING * a->shown[SIG_SUPPORTING]);
 	if (!out)
 		return xstrdup("");
-	fprintf(out, "score %.0f = %zu of %zu decisive x%d + %zu of %zu strong x%d + %zu of %zu supporting x%d", *score,
-		f->shown[SIG_DECISIVE], f->n[SIG_DECISIVE], POINTS_DECISIVE, f->shown[SIG_STRONG], f->n[SIG_STRONG], POINTS_STRONG,
-		f->shown[SIG_SUPPORTING], f->n[SIG_SUPPORTING], POINTS_SUPPORTING);
+	fprintf(out,
+		"score %.0f = %zu of %zu decisive x%d + %zu of %zu strong x%d + %zu of %zu supporting x%d",
+		*score, f->shown[SIG_DECISIVE], f->n[SIG_DECISIVE], POINTS_DECISIVE,
+		f->shown[SIG_STRONG], f->n[SIG_STRONG], POINTS_STRONG, f->shown[SIG_SUPPORTING],
+		f->n[SIG_SUPPORTING], POINTS_SUPPORTING);
 	if (f->below)
 		fprintf(out, " + %zu below size x%d", f->below, POINTS_BELOW);
 	if (a->shown[0] + a->shown[1] + a->shown[2])
-		fprintf(out, " - against: %zu decisive x%d, %zu strong x%d, %zu supporting x%d", a->shown[SIG_DECISIVE], POINTS_DECISIVE,
-			a->shown[SIG_STRONG], POINTS_STRONG, a->shown[SIG_SUPPORTING], POINTS_SUPPORTING);
+		fprintf(out, " - against: %zu decisive x%d, %zu strong x%d, %zu supporting x%d",
+			a->shown[SIG_DECISIVE], POINTS_DECISIVE, a->shown[SIG_STRONG],
+			POINTS_STRONG, a->shown[SIG_SUPPORTING], POINTS_SUPPORTING);
 	fclose(out);
 	return buf;
 }
@@ -294,8 +330,8 @@ static char *arithmetic(const struct tally *f, const struct tally *a, double *sc
 static bool from_trace(const struct signature *s, const struct verdict *v)
 {
 	for (size_t i = 0; i < s->n_items; i++)
-		if (s->items[i].role == SIG_FOR && s->items[i].strength == SIG_DECISIVE && v->states[i] == ITEM_SHOWN &&
-		    item_is_trace(&s->items[i]))
+		if (s->items[i].role == SIG_FOR && s->items[i].strength == SIG_DECISIVE &&
+		    v->states[i] == ITEM_SHOWN && item_is_trace(&s->items[i]))
 			return true;
 	return false;
 }
@@ -319,7 +355,8 @@ static char *ruled_out(const struct signature *s, struct verdict *v, bool all, c
 }
 
 /* match, likely, possible, cannot-tell: the first whose conditions hold. */
-static char *standing(const struct sig_evaluation *e, struct verdict *v, const struct tally *f, const struct tally *a, bool all)
+static char *standing(const struct sig_evaluation *e, struct verdict *v, const struct tally *f,
+		      const struct tally *a, bool all)
 {
 	const struct signature *s = e->sig;
 	size_t dec = f->n[SIG_DECISIVE];
@@ -330,8 +367,9 @@ static char *standing(const struct sig_evaluation *e, struct verdict *v, const s
 	}
 	if (all) {
 		v->level = VERDICT_LIKELY;
-		return xasprintf("all decisive evidence is shown, but %s", a->shown[SIG_STRONG] ?
-				 "something strong speaks against it" : "none of it comes from a trace or log");
+		return xasprintf("all decisive evidence is shown, but %s",
+				 a->shown[SIG_STRONG] ? "something strong speaks against it"
+						      : "none of it comes from a trace or log");
 	}
 	if (dec && f->shown[SIG_DECISIVE] == dec) {
 		v->level = VERDICT_LIKELY;
@@ -339,19 +377,26 @@ static char *standing(const struct sig_evaluation *e, struct verdict *v, const s
 	}
 	if (f->shown[SIG_DECISIVE] && f->shown[SIG_DECISIVE] + f->hidden == dec) {
 		v->level = VERDICT_LIKELY;
-		return xasprintf("%zu of %zu decisive items are shown, the rest could not be seen", f->shown[SIG_DECISIVE], dec);
+		return xasprintf("%zu of %zu decisive items are shown, the rest could not be seen",
+				 f->shown[SIG_DECISIVE], dec);
 	}
 	if (dec && f->hidden == dec && f->shown[SIG_STRONG] >= 2 && strong_from_two_members(e, v)) {
 		v->level = VERDICT_LIKELY;
-		return xstrdup("no decisive item could be seen, but two strong ones from different files are shown");
+		return xstrdup(
+			"no decisive item could be seen, but two strong ones from different files are shown");
 	}
-	if (f->below || f->shown[SIG_STRONG] || f->shown[SIG_DECISIVE]) {
-		v->level = VERDICT_POSSIBLE;
-		return xstrdup(f->below ? "the mechanism is there, below the size that reports of this bug name" :
-			       f->shown[SIG_STRONG] ? "strong evidence is shown, nothing decisive" : "part of the decisive evidence is shown");
-	}
+	v->level = VERDICT_POSSIBLE;
+	if (f->below)
+		return xstrdup(
+			"the mechanism is there, below the size that reports of this bug name");
+	if (f->shown[SIG_STRONG])
+		return xstrdup("strong evidence is shown, nothing decisive");
+	if (f->shown[SIG_DECISIVE])
+		return xstrdup("part of the decisive evidence is shown");
 	v->level = VERDICT_CANNOT_TELL;
-	return xstrdup(f->shown[SIG_SUPPORTING] ? "only supporting evidence is shown" : "nothing that was recorded could show or exclude it");
+	return xstrdup(f->shown[SIG_SUPPORTING]
+			       ? "only supporting evidence is shown"
+			       : "nothing that was recorded could show or exclude it");
 }
 
 void verdict_judge(struct sig_evaluation *e, int64_t vm, struct verdict *v)
@@ -376,7 +421,8 @@ void verdict_judge(struct sig_evaluation *e, int64_t vm, struct verdict *v)
 	} else {
 		main_reason = standing(e, v, &f, &a, all);
 		if (reason)
-			v->contradiction = xasprintf("%s, yet the mechanism is shown: a modified module, an incomplete backport, or a setting "
+			v->contradiction = xasprintf("%s, yet the mechanism is shown: a modified "
+						     "module, an incomplete backport, or a setting "
 						     "changed since?", reason);
 	}
 	v->because = xasprintf("%s; %s", main_reason, sum);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_signature_cases.c - fixtures/signatures: every case's verdict is the one its first lines expect. See the README there. */
+/*
+ * test_signature_cases.c - fixtures/signatures: every case's verdict is the one its first lines
+ * expect. See the README there.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,9 +34,15 @@ static void run_sql(struct case_db *db, const char *path)
 static void check_evidence(struct case_db *db, const char *path)
 {
 	/* What is shown can be cited, and every sentence is filled. */
-	assert_int_equal(case_int(db, -1, "SELECT count(*) FROM evidence WHERE outcome = 'shown' AND role <> 'precondition' AND "
-				  "(says IS NULL OR says LIKE '%{%' OR cites = '[]')", ""), 0);
-	assert_int_equal(case_int(db, -1, "SELECT count(*) FROM evidence WHERE outcome = 'error'", ""), 0);
+	assert_int_equal(
+		case_int(
+			db, -1,
+			"SELECT count(*) FROM evidence WHERE outcome = 'shown' AND role <> 'precondition' AND "
+			"(says IS NULL OR says LIKE '%{%' OR cites = '[]')",
+			""),
+		0);
+	assert_int_equal(
+		case_int(db, -1, "SELECT count(*) FROM evidence WHERE outcome = 'error'", ""), 0);
 	(void)path;
 }
 
@@ -58,15 +67,19 @@ static void one_case(const struct catalogue *cat, const char *base, const char *
 	err = verdicts_compute(db, cat);
 	if (err)
 		fail_msg("%s: %s", path, err->what);
-	err = case_query(db, &st, vm < 0 ? "SELECT verdict, contradiction, because FROM verdict WHERE signature = ?1 AND ?2 = ?2 LIMIT 1" :
-			 "SELECT verdict, contradiction, because FROM verdict WHERE signature = ?1 AND vm_id = ?2", "si", id, vm);
+	err = case_query(
+		db, &st,
+		vm < 0 ? "SELECT verdict, contradiction, because FROM verdict WHERE signature = ?1 AND ?2 = ?2 LIMIT 1"
+		       : "SELECT verdict, contradiction, because FROM verdict WHERE signature = ?1 AND vm_id = ?2",
+		"si", id, vm);
 	assert_null(err);
 	if (!case_step(db, st, &err))
 		fail_msg("%s: no verdict for %s on VM %d", path, id, (int)vm);
 	verdict = xstrdup((const char *)sqlite3_column_text(st, 0));
 	contradiction = sqlite3_column_type(st, 1) != SQLITE_NULL;
 	if (strcmp(verdict, level))
-		fail_msg("%s: expected %s, got %s (%s)", path, level, verdict, sqlite3_column_text(st, 2));
+		fail_msg("%s: expected %s, got %s (%s)", path, level, verdict,
+			 sqlite3_column_text(st, 2));
 	if (strstr(flags, "contradiction") && contradiction == !!strstr(flags, "no-contradiction"))
 		fail_msg("%s: contradiction %s", path, contradiction ? "named" : "not named");
 	case_done(st);
@@ -98,8 +111,10 @@ static void test_every_signature_has_cases(void **state)
 	assert_null(catalogue_load(&cat, NULL, 0));
 	for (size_t i = 0; i < catalogue_count(cat); i++) {
 		const char *id = signature_id(catalogue_get(cat, i));
-		_cleanup_free_ char *pos = xasprintf("%s/fixtures/signatures/%s/positive*.sql", SRCDIR, id);
-		_cleanup_free_ char *neg = xasprintf("%s/fixtures/signatures/%s/lookalike*.sql", SRCDIR, id);
+		_cleanup_free_ char *pos =
+			xasprintf("%s/fixtures/signatures/%s/positive*.sql", SRCDIR, id);
+		_cleanup_free_ char *neg =
+			xasprintf("%s/fixtures/signatures/%s/lookalike*.sql", SRCDIR, id);
 		glob_t g;
 
 		if (glob(pos, 0, NULL, &g))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_signatures.c - reading YAML, guarding and linting SQL, needs, sentences. Verdicts: test_signature_cases.c. */
+/*
+ * test_signatures.c - reading YAML, guarding and linting SQL, needs, sentences. Verdicts:
+ * test_signature_cases.c.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +12,8 @@
 #include "sig.h"
 
 #define HEAD	"id: test-one\ntitle: A title\nmechanism: How it goes\n"
-#define ITEM	"evidence:\n  - id: one\n    strength: strong\n    needs: [\"stack\"]\n    says: \"{n}\"\n    sql: SELECT 1 AS n\n"
+#define ITEM \
+	"evidence:\n  - id: one\n    strength: strong\n    needs: [\"stack\"]\n    says: \"{n}\"\n    sql: SELECT 1 AS n\n"
 
 static void expect_error(const char *text, const char *part)
 {
@@ -45,22 +49,41 @@ static void test_yaml(void **state)
 	expect_error(HEAD "evidence:\n  - id: one\n    says: x\n    sql: SELECT 1\n", "needs");
 	expect_error(HEAD "evidence:\n  - id: one\n    strength: huge\n", "strength");
 	expect_error(HEAD "evidence: text\n", "list of items");
-	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      upstream: soon\n", "no release");
-	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      partial: maybe\n", "true or false");
-	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      releases: [el9]\n", "no release");
+	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      upstream: soon\n",
+		     "no release");
+	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      partial: maybe\n",
+		     "true or false");
+	expect_error(HEAD "affects:\n  fixed:\n    - commit: abc\n      releases: [el9]\n",
+		     "no release");
 	expect_error(HEAD "record_next:\n  - command: x\n", "why");
 }
 
 static void test_guard(void **state)
 {
 	static const char *const bad[] = {
-		"", "   ", "-- nothing", "DELETE FROM verdict", "INSERT INTO vm(id, source_id) VALUES(1, 1)", "DROP TABLE vm",
-		"PRAGMA user_version", "SELECT * FROM pragma_table_info('vm')", "ATTACH ':memory:' AS x", "SELECT 1; SELECT 2",
-		"SELECT load_extension('x')", "CREATE TABLE x(y)", "UPDATE vm SET id = 2", "BEGIN", "SELECT ?", "VACUUM",
-		"WITH x AS (SELECT 1) DELETE FROM vm", "SELECT nothing FROM vm",
+		"",
+		"   ",
+		"-- nothing",
+		"DELETE FROM verdict",
+		"INSERT INTO vm(id, source_id) VALUES(1, 1)",
+		"DROP TABLE vm",
+		"PRAGMA user_version",
+		"SELECT * FROM pragma_table_info('vm')",
+		"ATTACH ':memory:' AS x",
+		"SELECT 1; SELECT 2",
+		"SELECT load_extension('x')",
+		"CREATE TABLE x(y)",
+		"UPDATE vm SET id = 2",
+		"BEGIN",
+		"SELECT ?",
+		"VACUUM",
+		"WITH x AS (SELECT 1) DELETE FROM vm",
+		"SELECT nothing FROM vm",
 	};
 	static const char *const good[] = {
-		"SELECT 1", "SELECT count(*) FROM vm; -- end", "SELECT value FROM json_each('[1]')",
+		"SELECT 1",
+		"SELECT count(*) FROM vm; -- end",
+		"SELECT value FROM json_each('[1]')",
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n",
 	};
 	struct sql_guard guard;
@@ -92,8 +115,10 @@ static void test_guard(void **state)
 		sqlite3_finalize(st);
 	}
 	sql_guard_set(db->db, &guard, 100000);
-	assert_null(sql_prepare_guarded(db->db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
-					&guard, &st));
+	assert_null(sql_prepare_guarded(
+		db->db,
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
+		&guard, &st));
 	assert_int_equal(sqlite3_step(st), SQLITE_INTERRUPT);
 	assert_true(guard.exceeded);
 	assert_in_range(guard.steps, 100000, 101000);
@@ -113,11 +138,13 @@ static void count_finding(void *arg, const char *what)
 
 static void test_lint_sql(void **state)
 {
-	static const struct { const char *sql, *finding; } cases[] = {
+	static const struct { const char *sql, *finding;
+	} cases[] = {
 		{ "SELECT count(*) AS n FROM span", "without GROUP BY" },
 		{ "SELECT 1 WHERE EXISTS (SELECT max(id) FROM span)", "without GROUP BY" },
 		{ "SELECT x FROM (SELECT sum(duration_ns) AS x FROM span)", "without GROUP BY" },
-		{ "WITH t AS (SELECT avg(duration_ns) AS x FROM span) SELECT x FROM t", "without GROUP BY" },
+		{ "WITH t AS (SELECT avg(duration_ns) AS x FROM span) SELECT x FROM t",
+		  "without GROUP BY" },
 		{ "SELECT 1 UNION ALL SELECT count(*) FROM span", "without GROUP BY" },
 		{ "SELECT count(*) FROM span HAVING count(*) > 3", NULL },
 		{ "SELECT (SELECT count(*) FROM span) AS n", NULL },
@@ -127,10 +154,13 @@ static void test_lint_sql(void **state)
 		{ "SELECT func, count(*) FROM span GROUP BY func", NULL },
 		{ "SELECT tid, count(*) FROM span GROUP BY func", "bare column 'tid'" },
 		{ "SELECT s.tid, count(*) FROM span s GROUP BY s.func, s.tid", NULL },
-		{ "SELECT s.task || s.tid, max(s.id) FROM span s GROUP BY s.func", "bare column 'task'" },
-		{ "SELECT s.task, max(c.count) FROM span s JOIN span_child c ON c.span_id = s.id GROUP BY s.id", NULL },
+		{ "SELECT s.task || s.tid, max(s.id) FROM span s GROUP BY s.func",
+		  "bare column 'task'" },
+		{ "SELECT s.task, max(c.count) FROM span s JOIN span_child c ON c.span_id = s.id GROUP BY s.id",
+		  NULL },
 		{ "SELECT tid + 1 AS next, count(*) FROM span GROUP BY next", NULL },
-		{ "SELECT (SELECT sum(c.count) + p.id FROM span_child c WHERE c.span_id = p.id) FROM span p", NULL },
+		{ "SELECT (SELECT sum(c.count) + p.id FROM span_child c WHERE c.span_id = p.id) FROM span p",
+		  NULL },
 		{ "SELECT count / total_ns FROM span_stat", "integer division" },
 		{ "SELECT 1.0 * count / total_ns FROM span_stat", NULL },
 		{ "SELECT count / 2.0 FROM span_stat", NULL },
@@ -138,10 +168,12 @@ static void test_lint_sql(void **state)
 		{ "SELECT count / CAST(total_ns AS REAL) FROM span_stat", NULL },
 		{ "SELECT (1.0 * count) / (total_ns + 1) FROM span_stat", NULL },
 		{ "SELECT 1.0 * count, count / total_ns FROM span_stat", "integer division" },
-		{ "SELECT 1 FROM span_stat WHERE 1.0 > 0 AND count / total_ns > 3", "integer division" },
+		{ "SELECT 1 FROM span_stat WHERE 1.0 > 0 AND count / total_ns > 3",
+		  "integer division" },
 		{ "SELECT id FROM span WHERE tid NOT IN (SELECT tid FROM task)", "NOT IN" },
 		{ "SELECT id FROM span WHERE id NOT IN (SELECT parent_id FROM span)", "NOT IN" },
-		{ "SELECT id FROM span WHERE id NOT IN (SELECT parent_id FROM span WHERE parent_id IS NOT NULL)", NULL },
+		{ "SELECT id FROM span WHERE id NOT IN (SELECT parent_id FROM span WHERE parent_id IS NOT NULL)",
+		  NULL },
 		{ "SELECT id FROM span WHERE id NOT IN (SELECT span_id FROM span_child)", NULL },
 		{ "SELECT id FROM span WHERE func NOT IN ('a', 'b')", NULL },
 		{ "SELECT id FROM span WHERE func NOT LIKE 'x%'", NULL },
@@ -159,7 +191,8 @@ static void test_lint_sql(void **state)
 		if (!cases[i].finding && first)
 			fail_msg("%s: %s", cases[i].sql, first);
 		if (cases[i].finding && (!first || !strstr(first, cases[i].finding)))
-			fail_msg("%s: expected '%s', got '%s'", cases[i].sql, cases[i].finding, first ? first : "nothing");
+			fail_msg("%s: expected '%s', got '%s'", cases[i].sql, cases[i].finding,
+				 first ? first : "nothing");
 	}
 	case_close(db);
 }
@@ -190,7 +223,8 @@ static void test_says(void **state)
 		_cleanup_free_ char *text = NULL;
 		sqlite3_stmt *st;
 
-		assert_int_equal(sqlite3_prepare_v2(db->db, cases[i].sql, -1, &st, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_prepare_v2(db->db, cases[i].sql, -1, &st, NULL),
+				 SQLITE_OK);
 		assert_null(says_check(cases[i].says, st));
 		assert_int_equal(sqlite3_step(st), SQLITE_ROW);
 		text = says_fill(cases[i].says, st);
@@ -204,7 +238,8 @@ static void test_says(void **state)
 		_cleanup_free_ char *a = NULL, *b = NULL, *c = NULL;
 		sqlite3_stmt *st;
 
-		assert_int_equal(sqlite3_prepare_v2(db->db, "SELECT 1 AS a", -1, &st, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_prepare_v2(db->db, "SELECT 1 AS a", -1, &st, NULL),
+				 SQLITE_OK);
 		a = says_check("{b}", st);
 		b = says_check("{a:weeks}", st);
 		c = says_check("{a", st);
@@ -219,13 +254,32 @@ static void test_says(void **state)
 static void test_needs_vocabulary(void **state)
 {
 	static const char *const good[] = {
-		"event:kvm_exit", "event:kvm_smm_transition|kvm_enter_smm", "probe:hv_track_root_tdp", "span:task_numa_work", "syscall:futex",
-		"syscall:ioctl:KVM_CREATE_VM", "fact:numa.nodes", "table:cgroup or table:throttle", "log:soft_lockup", "ping", "stack",
+		"event:kvm_exit",
+		"event:kvm_smm_transition|kvm_enter_smm",
+		"probe:hv_track_root_tdp",
+		"span:task_numa_work",
+		"syscall:futex",
+		"syscall:ioctl:KVM_CREATE_VM",
+		"fact:numa.nodes",
+		"table:cgroup or table:throttle",
+		"log:soft_lockup",
+		"ping",
+		"stack",
 		"stack or span:change_prot_numa",
 	};
 	static const char *const bad[] = {
-		"", "kvm_exit", "event:", "event:kvm_exitt", "event:kvm_exit|nonsense", "probe:a b", "fact:whatever", "table:sqlite_schema",
-		"table:vm; DROP TABLE vm", "pong", "stack or nothing", "ping or ",
+		"",
+		"kvm_exit",
+		"event:",
+		"event:kvm_exitt",
+		"event:kvm_exit|nonsense",
+		"probe:a b",
+		"fact:whatever",
+		"table:sqlite_schema",
+		"table:vm; DROP TABLE vm",
+		"pong",
+		"stack or nothing",
+		"ping or ",
 	};
 
 	(void)state;
@@ -248,11 +302,18 @@ static void test_needs_vocabulary(void **state)
 
 static void test_probe_names(void **state)
 {
-	static const struct { const char *event, *func; } cases[] = {
-		{ "kprobes:p_hv_track_root_tdp_0", "hv_track_root_tdp" }, { "p_hv_track_root_tdp_0", "hv_track_root_tdp" },
-		{ "probe:hv_track_root_tdp", "hv_track_root_tdp" }, { "probe:hv_track_root_tdp_1", "hv_track_root_tdp" },
-		{ "kprobes:r_synchronize_rcu", "synchronize_rcu" }, { "probe:synchronize_rcu__return", "synchronize_rcu" },
-		{ "kprobes:r_task_numa_work_0", "task_numa_work" }, { "p_", "p_" }, { "", "" }, { "_0", "_0" },
+	static const struct { const char *event, *func;
+	} cases[] = {
+		{ "kprobes:p_hv_track_root_tdp_0", "hv_track_root_tdp" },
+		{ "p_hv_track_root_tdp_0", "hv_track_root_tdp" },
+		{ "probe:hv_track_root_tdp", "hv_track_root_tdp" },
+		{ "probe:hv_track_root_tdp_1", "hv_track_root_tdp" },
+		{ "kprobes:r_synchronize_rcu", "synchronize_rcu" },
+		{ "probe:synchronize_rcu__return", "synchronize_rcu" },
+		{ "kprobes:r_task_numa_work_0", "task_numa_work" },
+		{ "p_", "p_" },
+		{ "", "" },
+		{ "_0", "_0" },
 	};
 
 	(void)state;
@@ -284,9 +345,19 @@ static char *lint_text(const char *text, int *n)
 static void test_lint_file(void **state)
 {
 	static const char *const parts[] = {
-		"two-of-a-kind: the id stands twice", "no parser delivers event 'no_such_event'", "placeholder {missing} has no column",
-		"no column 'cite'", "no column 'source'", "gives a row on an empty case", "no such table", "only reading is allowed",
-		"record_next: no item 'absent'", "the file's name should be", "no references", "no workaround", "status:",
+		"two-of-a-kind: the id stands twice",
+		"no parser delivers event 'no_such_event'",
+		"placeholder {missing} has no column",
+		"no column 'cite'",
+		"no column 'source'",
+		"gives a row on an empty case",
+		"no such table",
+		"only reading is allowed",
+		"record_next: no item 'absent'",
+		"the file's name should be",
+		"no references",
+		"no workaround",
+		"status:",
 	};
 	const char *text = HEAD
 		"evidence:\n"
@@ -319,7 +390,8 @@ static void test_embedded_are_clean(void **state)
 	assert_null(catalogue_load(&cat, NULL, 0));
 	assert_true(catalogue_count(cat) >= 8);
 	for (size_t i = 0; i < catalogue_count(cat); i++) {
-		_cleanup_free_ char *path = xasprintf("%s/analyzer/signatures/%s.yaml", SRCDIR, signature_id(catalogue_get(cat, i)));
+		_cleanup_free_ char *path = xasprintf("%s/analyzer/signatures/%s.yaml", SRCDIR,
+						      signature_id(catalogue_get(cat, i)));
 
 		assert_int_equal(signature_lint(path, stdout), 0);
 	}
@@ -342,7 +414,8 @@ static void test_limit_is_an_error(void **state)
 	path = xasprintf("%s/test-one.yaml", dir);
 	f = fopen(path, "w");
 	assert_non_null(f);
-	fprintf(f, HEAD "evidence:\n  - id: endless\n    strength: decisive\n    needs: [\"table:vcpu\"]\n    says: \"{n}\"\n"
+	fprintf(f, HEAD
+		"evidence:\n  - id: endless\n    strength: decisive\n    needs: [\"table:vcpu\"]\n    says: \"{n}\"\n"
 		"    sql: |\n      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)\n"
 		"      SELECT max(i) AS n FROM n HAVING count(*) > 0\n");
 	fclose(f);
@@ -352,8 +425,13 @@ static void test_limit_is_an_error(void **state)
 	assert_non_null(catalogue_find(cat, "test-one"));
 	assert_null(case_create(&db, NULL));
 	assert_null(verdicts_compute(db, cat));
-	assert_int_equal(case_int(db, 0, "SELECT count(*) FROM verdict v JOIN evidence e ON e.verdict_id = v.id WHERE v.signature = 'test-one' "
-				  "AND v.verdict = 'cannot-tell' AND e.outcome = 'error' AND e.says LIKE '%20 million%'", ""), 1);
+	assert_int_equal(
+		case_int(
+			db, 0,
+			"SELECT count(*) FROM verdict v JOIN evidence e ON e.verdict_id = v.id WHERE v.signature = 'test-one' "
+			"AND v.verdict = 'cannot-tell' AND e.outcome = 'error' AND e.says LIKE '%20 million%'",
+			""),
+		1);
 	case_close(db);
 	catalogue_free(cat);
 }
@@ -369,16 +447,22 @@ static void test_record_next(void **state)
 	(void)state;
 	assert_null(catalogue_load(&cat, NULL, 0));
 	assert_null(case_create(&db, NULL));
-	assert_int_equal(sqlite3_exec(db->db,
-		"INSERT INTO source(id, side) VALUES(1, 'host');"
-		"INSERT INTO vm(id, source_id, tgid) VALUES(1, 1, 100);"
-		"INSERT INTO vcpu VALUES(1, 1, 1, 0, NULL, 101, 'a', 0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (2, 1, 1, 1, NULL, 102, 'b', 0, 1, 0, 0, 0, 0, 0, 0, 1, 0);"
-		"INSERT INTO coverage VALUES(1, 'kvm:kvm_enter_smm', 'listed', 'all', 'system', 0, 1);", NULL, NULL, NULL), SQLITE_OK);
-	known = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 1, wanted, 1);
+	assert_int_equal(
+		sqlite3_exec(
+			db->db,
+			"INSERT INTO source(id, side) VALUES(1, 'host');"
+			"INSERT INTO vm(id, source_id, tgid) VALUES(1, 1, 100);"
+			"INSERT INTO vcpu VALUES(1, 1, 1, 0, NULL, 101, 'a', 0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (2, 1, 1, 1, NULL, 102, 'b', 0, 1, 0, 0, 0, 0, 0, 0, 1, 0);"
+			"INSERT INTO coverage VALUES(1, 'kvm:kvm_enter_smm', 'listed', 'all', 'system', 0, 1);",
+			NULL, NULL, NULL),
+		SQLITE_OK);
+	known = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 1, wanted,
+			    1);
 	assert_non_null(strstr(known, "-t 101,102 "));
 	assert_non_null(strstr(known, "kvm:kvm_enter_smm"));
 	assert_null(strstr(known, "kvm_smm_transition"));
-	unknown = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 0, wanted, 1);
+	unknown = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 0,
+			      wanted, 1);
 	assert_non_null(strstr(unknown, "pgrep"));
 	assert_null(strchr(unknown, '{'));
 	case_close(db);
