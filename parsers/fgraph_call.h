@@ -14,13 +14,16 @@ struct fgraph_call {
 	const char	*comment;	/* text of a comment line; NULL: it is a call */
 	size_t		comment_len;
 	uint32_t	depth;		/* two blanks a level */
-	uint8_t		kind;		/* EV_FUNC_ENTER, EV_FUNC_LEAF, EV_FUNC_EXIT; EV_OTHER for a comment */
+	uint8_t		kind;		/* EV_FUNC_ENTER, _LEAF, _EXIT; EV_OTHER: a comment */
 };
 
 /* fgraph_duration() - "! 128.458 us", "* 12345.67 us", "1.783 us" as ns; false when the @len bytes are none. */
 bool fgraph_duration(const char *s, size_t len, uint64_t *ns);
 
-/* fgraph_call() - what stands behind the bar, indentation included; false when it is no call and no comment. */
+/*
+ * fgraph_call() - what stands behind the bar, indentation included; false when it is no call and no
+ * comment.
+ */
 bool fgraph_call(const char *s, size_t len, struct fgraph_call *c);
 
 #endif

@@ -4,11 +4,13 @@
  *
  *   [TIME |] [CPU)] [COMM-PID |] [FLAGS |] [MARK DURATION |]  FUNCTION
  *
- * FUNCTION is "f() {", "f();", "}", each indented by two blanks a level, "} / * f * /" where the entry is not
- * above, an event as a comment, or an interrupt's arrow. COMM is cut to 7 bytes by the kernel. Where tasks are not printed, the
- * separators "prev => next" tell which task a CPU runs. Durations include sleeping (option sleep-time) and a task may
- * change CPU inside a function, so open functions are kept per task where it is known, else per CPU. Without a TIME column the
- * clock is "none" and all times are 0: only durations mean something. (kernel: kernel/trace/trace_functions_graph.c)
+ * FUNCTION is "f() {", "f();", "}", each indented by two blanks a level, "} / * f * /" where the
+ * entry is not above, an event as a comment, or an interrupt's arrow. COMM is cut to 7 bytes by the
+ * kernel. Where tasks are not printed, the separators "prev => next" tell which task a CPU runs.
+ * Durations include sleeping (option sleep-time) and a task may change CPU inside a function, so
+ * open functions are kept per task where it is known, else per CPU. Without a TIME column the clock
+ * is "none" and all times are 0: only durations mean something. (kernel:
+ * kernel/trace/trace_functions_graph.c)
  */
 #include "fgraph_call.h"
 #include "text_record.h"
@@ -40,7 +42,7 @@ struct fgraph {
 struct fgraph_line {
 	const char	*comm;		/* NULL: no such column */
 	size_t		comm_len;
-	const char	*func;		/* what follows the last column's bar, indentation included */
+	const char	*func;		/* behind the last column's bar, with indentation */
 	size_t		func_len;
 	uint64_t	time, duration;
 	int32_t		tid;
@@ -66,7 +68,8 @@ static bool read_time_column(const char **p, const char *end, struct fgraph_line
 		if (whole > 10000000000LL || (digits != 6 && digits != 9))
 			return false;
 		l->absolute = true;
-		l->time = (uint64_t)whole * NSEC_PER_SEC + (uint64_t)frac * (digits == 6 ? 1000 : 1);
+		l->time = (uint64_t)whole * NSEC_PER_SEC +
+			  (uint64_t)frac * (digits == 6 ? 1000 : 1);
 	} else if (starts_with(s, (size_t)(end - s), " us")) {
 		s += 3;
 		if (whole > INT64_MAX / 1000)
@@ -190,7 +193,8 @@ static bool fgraph_open(struct fgraph *f, const struct fgraph_line *l)
 /*
  * The task's name, cut to 7 bytes: only where nothing longer with that beginning is known. "<idle>" and "<...>" are no names.
  */
-static void tell_task(struct fgraph *f, const struct line *ln, uint64_t time, int32_t tid, const char *comm, size_t len)
+static void tell_task(struct fgraph *f, const struct line *ln, uint64_t time, int32_t tid,
+		      const char *comm, size_t len)
 {
 	const struct text_task *t;
 
@@ -202,8 +206,8 @@ static void tell_task(struct fgraph *f, const struct line *ln, uint64_t time, in
 	text_record_task(&f->rec, ln, time, tid, -1, comm, len);
 }
 
-static void push_call(struct fgraph *f, const struct line *ln, const struct fgraph_line *l, int32_t tid,
-		      enum event_kind kind, uint32_t func, size_t depth)
+static void push_call(struct fgraph *f, const struct line *ln, const struct fgraph_line *l,
+		      int32_t tid, enum event_kind kind, uint32_t func, size_t depth)
 {
 	struct event *ev = text_record_event(&f->rec, ln, l->time, l->cpu, tid, l->flags);
 
@@ -216,7 +220,8 @@ static void push_call(struct fgraph *f, const struct line *ln, const struct fgra
 }
 
 /* An event that was enabled besides stands as a comment: "sched_switch: prev_comm=...". */
-static enum line_result take_comment(struct fgraph *f, const struct line *ln, const struct fgraph_line *l, int32_t tid,
+static enum line_result take_comment(struct fgraph *f, const struct line *ln,
+				     const struct fgraph_line *l, int32_t tid,
 				     const struct fgraph_call *call)
 {
 	struct trace_line t = { .rest = call->comment, .rest_len = call->comment_len };
@@ -232,13 +237,14 @@ static enum line_result take_comment(struct fgraph *f, const struct line *ln, co
 	ev = text_record_event(&f->rec, ln, l->time, l->cpu, tid, l->flags);
 	if (!text_event_decode(f->rec.te, d, fields, len, ev))
 		text_record_bad_field(&f->rec, ln, ev->ev);
-	if (!l->has_time)
-		ev->kind = EV_OTHER;	/* counted; without a time it says nothing about order or waits */
+	if (!l->has_time)	/* counted; without a time it tells neither order nor waits */
+		ev->kind = EV_OTHER;
 	stream_push(f->rec.s);
 	return LINE_TAKEN;
 }
 
-static enum line_result take_call(struct fgraph *f, const struct line *ln, const struct fgraph_line *l)
+static enum line_result take_call(struct fgraph *f, const struct line *ln,
+				  const struct fgraph_line *l)
 {
 	uint32_t func = EVENT_U32_NONE;
 	struct fgraph_call call;
@@ -259,7 +265,10 @@ static enum line_result take_call(struct fgraph *f, const struct line *ln, const
 		return take_comment(f, ln, l, tid, &call);
 	if (call.func)
 		func = func_id(f, call.func, call.func_len);
-	c = tid > 0 ? calls_of(f, tid, true) : l->cpu != EVENT_CPU_NONE ? calls_of(f, CPU_KEY(l->cpu), true) : NULL;
+	if (tid > 0)
+		c = calls_of(f, tid, true);
+	else
+		c = l->cpu != EVENT_CPU_NONE ? calls_of(f, CPU_KEY(l->cpu), true) : NULL;
 	if (c && call.depth < DEPTH_MAX && call.kind != EV_FUNC_LEAF) {
 		if (func == EVENT_U32_NONE)
 			func = c->func[call.depth];
@@ -288,8 +297,9 @@ static bool take_separator(struct fgraph *f, const char *s, size_t len)
 	if (!arrow)
 		return false;
 	skip_blanks(&p, end);
-	if (!read_dec(&p, end, &cpu) || cpu < 0 || cpu >= EVENT_CPU_NONE || p == end || *p != ')' || p > arrow ||
-	    !separator_task(p + 1, arrow, &prev) || !separator_task(arrow + 4, end, &next))
+	if (!read_dec(&p, end, &cpu) || cpu < 0 || cpu >= EVENT_CPU_NONE || p == end || *p != ')' ||
+	    p > arrow || !separator_task(p + 1, arrow, &prev) ||
+	    !separator_task(arrow + 4, end, &next))
 		return false;
 	if (cpu >= CPUS_KEPT)
 		return true;
@@ -337,7 +347,8 @@ static void reset(struct fgraph *f)
 }
 
 static void fgraph_fields(void *priv, const struct event *ev,
-			  void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
+			  void (*emit)(void *arg, const char *name, const struct field_value *v),
+			  void *arg)
 {
 	struct fgraph_line l;
 	struct fgraph_call call;
@@ -353,7 +364,8 @@ static void fgraph_fields(void *priv, const struct event *ev,
 		size_t n = trace_line_name(&t, &fields);
 
 		if (n)
-			text_event_fields(t.rest, n, fields, (size_t)(t.rest + t.rest_len - fields), emit, arg);
+			text_event_fields(t.rest, n, fields, (size_t)(t.rest + t.rest_len - fields),
+					  emit, arg);
 		return;
 	}
 	if (call.func) {
@@ -444,7 +456,8 @@ static struct error *fgraph_end(struct parse_ctx *ctx, void *state)
 	struct fgraph *f = state;
 	struct error *err;
 
-	if (f->header && !f->rec.s && !ctx->embedded)	/* traced, and nothing happened: a source without events */
+	/* traced, and nothing happened: a source without events */
+	if (f->header && !f->rec.s && !ctx->embedded)
 		text_record_open(&f->rec);
 	err = text_record_close(&f->rec);
 	free(f->stacks);

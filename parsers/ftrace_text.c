@@ -2,10 +2,11 @@
 /*
  * ftrace_text.c - text traces: tracefs' trace and trace_pipe, and `trace-cmd report`.
  *
- * A line is split by trace_line.c, its event's text read by trace_fields.c; here are headers, losses, stack blocks, the
- * function tracer's lines, and what makes a member such a trace. The text does not name its clock: seconds with a fraction
- * are taken as the "local" clock that tracefs uses by default (as "wall" beyond 10^9 s), bare numbers and the latency format's
- * relative times as "unknown".
+ * A line is split by trace_line.c, its event's text read by trace_fields.c; here are headers,
+ * losses, stack blocks, the function tracer's lines, and what makes a member such a trace. The text
+ * does not name its clock: seconds with a fraction are taken as the "local" clock that tracefs uses
+ * by default (as "wall" beyond 10^9 s), bare numbers and the latency format's relative times as
+ * "unknown".
  */
 #include "fgraph_call.h"
 #include "text_record.h"
@@ -30,7 +31,8 @@ struct ftrace {
 
 /* The line of an event without blanks around, its name and fields. */
 static void ftrace_fields(void *priv, const struct event *ev,
-			  void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
+			  void (*emit)(void *arg, const char *name, const struct field_value *v),
+			  void *arg)
 {
 	struct trace_line t;
 	size_t len, name_len;
@@ -41,7 +43,8 @@ static void ftrace_fields(void *priv, const struct event *ev,
 	name_len = trace_line_name(&t, &fields);
 	if (!name_len)
 		fields = t.rest;
-	text_event_fields(t.rest, name_len, fields, (size_t)(t.rest + t.rest_len - fields), emit, arg);
+	text_event_fields(t.rest, name_len, fields, (size_t)(t.rest + t.rest_len - fields), emit,
+			  arg);
 }
 
 static const struct stream_ops ftrace_ops = {
@@ -61,7 +64,7 @@ static bool ftrace_open(struct ftrace *f, const struct trace_line *t)
 		d->clock = "unknown";
 	else
 		d->clock = t->time >= WALL_FROM_NS ? "wall" : "local";
-	d->time_resolution_ns = t->fraction >= 9 || t->fraction == -1 ? 1 : 1000;
+	d->time_resolution_ns = t->fraction >= 9 || t->fraction == TIME_BARE ? 1 : 1000;
 	return text_record_open(&f->rec);
 }
 
@@ -88,15 +91,16 @@ static void stack_frame(struct ftrace *f, const char *s, size_t len)
 }
 
 /*
- * The stack belongs to the event before it; what counts the block itself (trace-cmd's kernel_stack) comes after, so that nothing
- * stands between.
+ * The stack belongs to the event before it; what counts the block itself (trace-cmd's kernel_stack)
+ * comes after, so that nothing stands between.
  */
 static void stack_end(struct ftrace *f)
 {
 	struct text_event *d = f->stack_user ? f->user_stack : f->kernel_stack;
 	struct stream *s = f->rec.s;
-	struct event ev = { .time = f->stack_time, .pos = f->stack_pos, .cpu = f->stack_cpu, .tid = f->stack_tid,
-			    .flags = f->stack_flags, .ev = EVENT_TYPE_NONE, .kind = EV_STACK };
+	struct event ev = { .time = f->stack_time, .pos = f->stack_pos, .cpu = f->stack_cpu,
+			    .tid = f->stack_tid, .flags = f->stack_flags,
+			    .ev = EVENT_TYPE_NONE, .kind = EV_STACK };
 
 	f->in_stack = false;
 	ev.b[0] = stream_stack_text_id(s, f->stack, f->stack_len);
@@ -109,7 +113,8 @@ static void stack_end(struct ftrace *f)
 	stream_push(s);
 }
 
-static void stack_begin(struct ftrace *f, const struct line *ln, const struct trace_line *t, bool user)
+static void stack_begin(struct ftrace *f, const struct line *ln, const struct trace_line *t,
+			bool user)
 {
 	struct text_event **d = user ? &f->user_stack : &f->kernel_stack;
 
@@ -142,7 +147,8 @@ static const char *function_end(const char *s, size_t len)
 	return starts_with(p, (size_t)(end - p), " <-") ? p : NULL;
 }
 
-static enum line_result take_function(struct ftrace *f, const struct line *ln, const struct trace_line *t, const char *to)
+static enum line_result take_function(struct ftrace *f, const struct line *ln,
+				      const struct trace_line *t, const char *to)
 {
 	const char *plus = memchr(t->rest, '+', (size_t)(to - t->rest));
 	struct event *ev;
@@ -168,7 +174,8 @@ static bool take_fgraph(struct ftrace *f, const char *fields, size_t len, struct
 	fgraph_duration(fields, (size_t)(bar - fields), &ns);
 	ev->kind = call.kind;
 	ev->a[0] = ns;
-	ev->b[0] = call.func ? strtab_id(&f->rec.s->strings, call.func, call.func_len) : EVENT_U32_NONE;
+	ev->b[0] = call.func ? strtab_id(&f->rec.s->strings, call.func, call.func_len)
+			     : EVENT_U32_NONE;
 	ev->b[1] = call.depth;
 	return true;
 }
@@ -182,7 +189,8 @@ static enum line_result not_mine(struct ftrace *f)
 }
 
 /* What carries no "NAME: ": stacks, the function tracer, system calls. */
-static enum line_result take_unnamed(struct ftrace *f, const struct line *ln, const struct trace_line *t)
+static enum line_result take_unnamed(struct ftrace *f, const struct line *ln,
+				     const struct trace_line *t)
 {
 	bool user = starts_with(t->rest, t->rest_len, "<user stack trace");
 	const char *fields, *to;
@@ -212,7 +220,8 @@ static bool unnamed_is_mine(const struct trace_line *t)
 	       starts_with(t->rest, t->rest_len, "sys_") || function_end(t->rest, t->rest_len);
 }
 
-static enum line_result take_event(struct ftrace *f, const struct line *ln, const struct trace_line *t)
+static enum line_result take_event(struct ftrace *f, const struct line *ln,
+				   const struct trace_line *t)
 {
 	const char *fields;
 	size_t name_len = trace_line_name(t, &fields), len;
@@ -286,7 +295,8 @@ static void read_entries(struct ftrace *f, const struct line *ln, const char *s,
 		text_record_lost(&f->rec, ln, EVENT_CPU_NONE, (uint64_t)(written - in));
 }
 
-static enum line_result take_comment(struct ftrace *f, const struct line *ln, const char *s, size_t len)
+static enum line_result take_comment(struct ftrace *f, const struct line *ln, const char *s,
+				     size_t len)
 {
 	uint16_t cpu;
 	int64_t n;
@@ -342,7 +352,8 @@ static bool trace_cmd_line(struct ftrace *f, const char *s, size_t len)
 	return starts_with(s, len, "version = ") && !f->rec.s;
 }
 
-static enum line_result take_other(struct ftrace *f, const struct line *ln, const char *s, size_t len)
+static enum line_result take_other(struct ftrace *f, const struct line *ln, const char *s,
+				   size_t len)
 {
 	struct trace_line t;
 	uint64_t events;
@@ -403,7 +414,8 @@ static struct error *ftrace_end(struct parse_ctx *ctx, void *state)
 
 	if (f->in_stack && !f->rec.err)
 		stack_end(f);
-	if (f->header && !f->rec.s && !ctx->embedded)	/* traced, and nothing happened: a source without events */
+	/* traced, and nothing happened: a source without events */
+	if (f->header && !f->rec.s && !ctx->embedded)
 		text_record_open(&f->rec);
 	err = text_record_close(&f->rec);
 	free(f);
@@ -442,7 +454,8 @@ static int sniff_lines(const struct sniff *sn, bool *trace_cmd)
 			good++;
 		} else if (len && *p != '#' && !starts_with(p, len, "=> ") && !starts_with(p, len, " => ")) {
 			lines++;
-			good += trace_line_split(p, len, &t) || trace_lost_line(p, len, &cpu, &events) ||
+			good += trace_line_split(p, len, &t) ||
+				trace_lost_line(p, len, &cpu, &events) ||
 				trace_line_split_latency(p, len, &t);
 		}
 	}
@@ -510,7 +523,8 @@ static bool ftrace_wants_more(const char *s, size_t len)
 	if (!t.rest_len)
 		return true;
 	name_len = trace_line_name(&t, &fields);
-	return name_len && text_event_cut(t.rest, name_len, fields, (size_t)(t.rest + t.rest_len - fields));
+	return name_len &&
+	       text_event_cut(t.rest, name_len, fields, (size_t)(t.rest + t.rest_len - fields));
 }
 
 static const struct parser ftrace_parser = {

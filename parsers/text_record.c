@@ -11,7 +11,8 @@ struct text_record_line {
 	size_t		len;
 };
 
-void text_record_init(struct text_record *r, struct parse_ctx *ctx, const char *format, const struct stream_ops *ops)
+void text_record_init(struct text_record *r, struct parse_ctx *ctx, const char *format,
+		      const struct stream_ops *ops)
 {
 	unsigned int serial = r->serial;
 
@@ -46,7 +47,8 @@ bool text_record_open(struct text_record *r)
 	return true;
 }
 
-static struct event *common(struct text_record *r, uint64_t time, uint64_t pos, uint16_t cpu, int32_t tid)
+static struct event *common(struct text_record *r, uint64_t time, uint64_t pos, uint16_t cpu,
+			    int32_t tid)
 {
 	struct event *ev = stream_next(r->s);
 
@@ -73,7 +75,9 @@ static void push_losses(struct text_record *r, uint64_t time)
 	r->n_losses = 0;
 }
 
-/* In embedded mode lines are few and come unquoted and rejoined: keep them as they are for citing. */
+/*
+ * In embedded mode lines are few and come unquoted and rejoined: keep them as they are for citing.
+ */
 static void keep_line(struct text_record *r, const struct line *ln)
 {
 	struct text_record_line *l;
@@ -99,8 +103,8 @@ static void add_mark(struct text_record *r, const struct line *ln)
 	r->marks[r->n_marks++].no = ln->no;
 }
 
-struct event *text_record_event(struct text_record *r, const struct line *ln, uint64_t time, uint16_t cpu, int32_t tid,
-				uint8_t flags)
+struct event *text_record_event(struct text_record *r, const struct line *ln, uint64_t time,
+				uint16_t cpu, int32_t tid, uint8_t flags)
 {
 	struct event *ev;
 
@@ -121,8 +125,8 @@ struct event *text_record_event(struct text_record *r, const struct line *ln, ui
 	return ev;
 }
 
-void text_record_task(struct text_record *r, const struct line *ln, uint64_t time, int32_t tid, int32_t tgid,
-		      const char *comm, size_t len)
+void text_record_task(struct text_record *r, const struct line *ln, uint64_t time, int32_t tid,
+		      int32_t tgid, const char *comm, size_t len)
 {
 	struct text_task *t;
 	struct event *ev;

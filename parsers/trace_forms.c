@@ -2,8 +2,9 @@
 /*
  * trace_forms.c - how events of the catalogue are printed, as tables; see trace_forms.h.
  *
- * Sources: TP_printk() of include/trace/events/{sched,kvm,irq,workqueue,syscalls}.h, arch/x86/kvm/trace.h,
- * arch/x86/kvm/mmu/mmutrace.h, arch/arm64/kvm/trace_arm.h of kernels 3.10 to 6.12; libtraceevent's plugins.
+ * Sources: TP_printk() of include/trace/events/{sched,kvm,irq,workqueue,syscalls}.h,
+ * arch/x86/kvm/trace.h, arch/x86/kvm/mmu/mmutrace.h, arch/arm64/kvm/trace_arm.h of kernels 3.10
+ * to 6.12; libtraceevent's plugins.
  */
 #include "trace_forms.h"
 
@@ -11,9 +12,12 @@
 
 #define L(s)				(s), sizeof(s) - 1
 #define OP(lit, conv, slot, name)	{ L(lit), C_##conv, S_##slot, S_NONE, 0, name, NULL, NULL }
-#define OPT(lit, conv, slot, name)	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_OPTIONAL, name, NULL, NULL }
-#define FIND(lit, conv, slot, name)	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_SEARCH, name, NULL, NULL }
-#define FINDOPT(lit, conv, slot, name)	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_SEARCH | FORM_OPTIONAL, name, NULL, NULL }
+#define OPT(lit, conv, slot, name)			\
+	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_OPTIONAL, name, NULL, NULL }
+#define FIND(lit, conv, slot, name)			\
+	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_SEARCH, name, NULL, NULL }
+#define FINDOPT(lit, conv, slot, name)		\
+	{ L(lit), C_##conv, S_##slot, S_NONE, FORM_SEARCH | FORM_OPTIONAL, name, NULL, NULL }
 #define ENUM(lit, list, slot, name)	{ L(lit), C_ENUM, S_##slot, S_NONE, 0, name, NULL, list }
 #define WHO(lit, slot, slot2, n1, n2)	{ L(lit), C_COMM_PID, S_##slot, S_##slot2, 0, n1, n2, NULL }
 
@@ -185,7 +189,8 @@ const struct form *forms_of(enum event_kind kind)
 /* The catalogue's fields, a table per kind. */
 #define F(slot, conv, names)		{ S_##slot, RAW_##conv, true, names, 0 },
 #define O(slot, conv, names, dflt)	{ S_##slot, RAW_##conv, false, names, dflt },
-#define EVENT(kind, system, name, ...)	static const struct raw_field raw_##kind[] = { __VA_ARGS__ };
+#define EVENT(kind, system, name, ...) \
+	static const struct raw_field raw_##kind[] = { __VA_ARGS__ };
 #include "events.def"
 #undef EVENT
 #undef F
@@ -194,7 +199,10 @@ const struct form *forms_of(enum event_kind kind)
 const struct raw_field *raw_fields_of(enum event_kind kind, size_t *n)
 {
 	switch (kind) {
-#define EVENT(kind_, system, name, ...)	case EV_##kind_: *n = ARRAY_SIZE(raw_##kind_); return raw_##kind_;
+#define EVENT(kind_, system, name, ...)			\
+	case EV_##kind_:				\
+		*n = ARRAY_SIZE(raw_##kind_);		\
+		return raw_##kind_;
 #include "events.def"
 #undef EVENT
 	default:

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace_forms.h - printed forms of known events as tables (trace_forms.c), run by trace_fields.c. */
+/*
+ * trace_forms.h - printed forms of known events as tables (trace_forms.c), run by trace_fields.c.
+ */
 #ifndef KM_TRACE_FORMS_H
 #define KM_TRACE_FORMS_H
 
@@ -24,8 +26,8 @@ enum form_conv {
 #define FORM_SEARCH	2	/* the literal may stand further on */
 
 /*
- * One step of a form: match the literal, then convert what follows. Steps whose literal is missing make the form
- * fail unless optional.
+ * One step of a form: match the literal, then convert what follows. Steps whose literal is missing
+ * make the form fail unless optional.
  */
 struct form_op {
 	const char	*lit;
@@ -42,7 +44,10 @@ struct form {
 
 #define FORMS_MAX	4
 
-/* forms_of() - the printed forms of @kind, FORMS_MAX of them, unused ones with n == 0; NULL when there are none. */
+/*
+ * forms_of() - the printed forms of @kind, FORMS_MAX of them, unused ones with n == 0; NULL when
+ * there are none.
+ */
 const struct form *forms_of(enum event_kind kind);
 
 /* A field under the kernel's own name, from events.def. */

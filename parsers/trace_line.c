@@ -8,21 +8,44 @@
 
 /* Values of hex digits and the letters of event names, by byte. */
 const uint8_t trace_chars[256] = {
-	[0 ... '-' - 1] = HEX_NONE, ['-'] = HEX_NONE | NAME_CHAR, ['.'] = HEX_NONE | NAME_CHAR, ['/'] = HEX_NONE,
-	['0'] = NAME_CHAR | 0, ['1'] = NAME_CHAR | 1, ['2'] = NAME_CHAR | 2, ['3'] = NAME_CHAR | 3, ['4'] = NAME_CHAR | 4,
-	['5'] = NAME_CHAR | 5, ['6'] = NAME_CHAR | 6, ['7'] = NAME_CHAR | 7, ['8'] = NAME_CHAR | 8, ['9'] = NAME_CHAR | 9,
+	[0 ... '-' - 1] = HEX_NONE,
+	['-'] = HEX_NONE | NAME_CHAR,
+	['.'] = HEX_NONE | NAME_CHAR,
+	['/'] = HEX_NONE,
+	['0'] = NAME_CHAR | 0,
+	['1'] = NAME_CHAR | 1,
+	['2'] = NAME_CHAR | 2,
+	['3'] = NAME_CHAR | 3,
+	['4'] = NAME_CHAR | 4,
+	['5'] = NAME_CHAR | 5,
+	['6'] = NAME_CHAR | 6,
+	['7'] = NAME_CHAR | 7,
+	['8'] = NAME_CHAR | 8,
+	['9'] = NAME_CHAR | 9,
 	['9' + 1 ... 'A' - 1] = HEX_NONE,
-	['A'] = NAME_CHAR | 10, ['B'] = NAME_CHAR | 11, ['C'] = NAME_CHAR | 12, ['D'] = NAME_CHAR | 13,
-	['E'] = NAME_CHAR | 14, ['F'] = NAME_CHAR | 15, ['G' ... 'Z'] = HEX_NONE | NAME_CHAR,
-	['Z' + 1 ... '_' - 1] = HEX_NONE, ['_'] = HEX_NONE | NAME_CHAR, ['`'] = HEX_NONE,
-	['a'] = NAME_CHAR | 10, ['b'] = NAME_CHAR | 11, ['c'] = NAME_CHAR | 12, ['d'] = NAME_CHAR | 13,
-	['e'] = NAME_CHAR | 14, ['f'] = NAME_CHAR | 15, ['g' ... 'z'] = HEX_NONE | NAME_CHAR,
+	['A'] = NAME_CHAR | 10,
+	['B'] = NAME_CHAR | 11,
+	['C'] = NAME_CHAR | 12,
+	['D'] = NAME_CHAR | 13,
+	['E'] = NAME_CHAR | 14,
+	['F'] = NAME_CHAR | 15,
+	['G' ... 'Z'] = HEX_NONE | NAME_CHAR,
+	['Z' + 1 ... '_' - 1] = HEX_NONE,
+	['_'] = HEX_NONE | NAME_CHAR,
+	['`'] = HEX_NONE,
+	['a'] = NAME_CHAR | 10,
+	['b'] = NAME_CHAR | 11,
+	['c'] = NAME_CHAR | 12,
+	['d'] = NAME_CHAR | 13,
+	['e'] = NAME_CHAR | 14,
+	['f'] = NAME_CHAR | 15,
+	['g' ... 'z'] = HEX_NONE | NAME_CHAR,
 	['z' + 1 ... 255] = HEX_NONE,
 };
 
 /*
- * Letters by position: irqs-off, need-resched, [lazy], hardirq/softirq, depths. Those of the interrupt level occur
- * nowhere else, and depths are digits. (kernel: trace_print_lat_fmt())
+ * Letters by position: irqs-off, need-resched, [lazy], hardirq/softirq, depths. Those of the
+ * interrupt level occur nowhere else, and depths are digits. (kernel: trace_print_lat_fmt())
  */
 uint8_t trace_flags(const char *s, size_t len)
 {
@@ -98,7 +121,8 @@ uint8_t trace_flags(const char *s, size_t len)
 /* "SEC.FRACTION:" or "NUMBER:" */
 static bool read_time(const char **p, const char *end, struct trace_line *t)
 {
-	static const uint32_t scale[10] = { 1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1 };
+	static const uint32_t scale[10] = { 1000000000, 100000000, 10000000, 1000000, 100000,
+					    10000, 1000, 100, 10, 1 };
 	const char *s = *p, *from = s;
 	uint64_t sec = 0, frac = 0;
 	ptrdiff_t n;
@@ -109,7 +133,7 @@ static bool read_time(const char **p, const char *end, struct trace_line *t)
 	if (!n || n > 19 || s == end)
 		return false;
 	if (*s == ':') {
-		t->fraction = -1;
+		t->fraction = TIME_BARE;
 		t->time = sec;
 		*p = s + 1;
 		return true;
@@ -233,8 +257,9 @@ bool trace_line_split(const char *s, size_t len, struct trace_line *t)
 
 		for (q = p + 1; q < end && is_digit(*q) && q - p < 6; q++)
 			cpu = cpu * 10 + (uint32_t)(*q - '0');
-		if (q > p + 1 && end - q > 2 && q[0] == ']' && q[1] == ' ' && p > s && p[-1] == ' ' &&
-		    cpu < EVENT_CPU_NONE && split_right(q + 1, end, t) && split_left(s, p, t)) {
+		if (q > p + 1 && end - q > 2 && q[0] == ']' && q[1] == ' ' && p > s &&
+		    p[-1] == ' ' && cpu < EVENT_CPU_NONE && split_right(q + 1, end, t) &&
+		    split_left(s, p, t)) {
 			t->cpu = (uint16_t)cpu;
 			return true;
 		}
@@ -293,7 +318,7 @@ bool trace_line_split_latency(const char *s, size_t len, struct trace_line *t)
 	if (!read_dec(&p, end, &n) || n < 0 || n > INT64_MAX / 1000)
 		return false;
 	t->time = (uint64_t)n * NSEC_PER_USEC;
-	t->fraction = -2;
+	t->fraction = TIME_LATENCY;
 	t->cpu = (uint16_t)cpu;
 	skip_blanks(&rest, end);
 	t->rest = rest;

@@ -5,28 +5,36 @@
  *   COMM-TID  [(TGID)] [CPU] [FLAGS] TIME: NAME: FIELDS	(tracefs, trace-cmd report)
  *   COMM-TID  CPUFLAGS Nus[+!*#@$]: NAME: FIELDS		(latency format)
  *
- * A comm may hold blanks, colons, dashes, brackets; so the split is anchored at "[CPU]" followed by a time, and the tid is what stands
- * behind the last dash before it. (kernel: trace_print_context(), trace_print_lat_context() of kernel/trace/trace_output.c)
+ * A comm may hold blanks, colons, dashes, brackets; so the split is anchored at "[CPU]" followed by
+ * a time, and the tid is what stands behind the last dash before it. (kernel:
+ * trace_print_context(), trace_print_lat_context() of kernel/trace/trace_output.c)
  */
 #ifndef KM_TRACE_LINE_H
 #define KM_TRACE_LINE_H
 
 #include "event.h"
 
+/* Values of trace_line.fraction that are no number of digits. */
+#define TIME_BARE	-1	/* a number without a point */
+#define TIME_LATENCY	-2	/* latency format: us since its start */
+
 struct trace_line {
 	const char	*comm;		/* into the line; "<...>" where the recorder did not know it */
 	const char	*rest;		/* what follows "TIME: ", blanks skipped */
-	uint64_t	time;		/* ns, or the bare number where it has no fraction (ticks, or ns) */
+	uint64_t	time;		/* ns, or the bare number (ticks, or ns) */
 	size_t		rest_len;
 	int32_t		tid;
 	int32_t		tgid;		/* -1 unknown */
 	uint16_t	cpu;
 	uint8_t		comm_len;	/* at most 15 */
-	uint8_t		flags;		/* enum event_flag; EVF_KNOWN set when the line has the column */
-	int8_t		fraction;	/* digits behind the point of the time; -1: a bare number; -2: latency format, us since its start */
+	uint8_t		flags;		/* enum event_flag; EVF_KNOWN: the line has the column */
+	int8_t		fraction;	/* digits behind the point of the time */
 };
 
-/* trace_line_split() - split the @len bytes at @s; false when they are no such line. Reads nothing beyond; O(len). */
+/*
+ * trace_line_split() - split the @len bytes at @s; false when they are no such line. Reads nothing
+ * beyond; O(len).
+ */
 bool trace_line_split(const char *s, size_t len, struct trace_line *t);
 /* trace_line_split_latency() - the same for the latency format. */
 bool trace_line_split_latency(const char *s, size_t len, struct trace_line *t);
@@ -52,8 +60,8 @@ bool trace_lost_line(const char *s, size_t len, uint16_t *cpu, uint64_t *events)
 extern const uint8_t trace_chars[256];
 
 /*
- * Small readers: each moves *p and is true when it read something. They never pass @end. Numbers too long for 64 bits
- * wrap.
+ * Small readers: each moves *p and is true when it read something. They never pass @end. Numbers
+ * too long for 64 bits wrap.
  */
 static inline bool is_digit(char c)
 {
@@ -67,7 +75,10 @@ static inline int hex_value(char c)
 	return v & HEX_NONE ? -1 : v;
 }
 
-/* Eight lower-case hex digits at once; false when one is none. Bytes of the word are checked and joined in parallel. */
+/*
+ * Eight lower-case hex digits at once; false when one is none. Bytes of the word are checked and
+ * joined in parallel.
+ */
 static inline bool hex8(const char *s, uint32_t *v)
 {
 	const uint64_t ones = 0x0101010101010101ULL;
@@ -79,7 +90,8 @@ static inline bool hex8(const char *s, uint32_t *v)
 #endif
 	letter = x >> 6 & ones;
 	nib = (x & 0x0f * ones) + 9 * letter;
-	if (nib + 0x30 * ones + 0x27 * letter != x || nib & 0xf0 * ones || ((nib + 6 * ones) >> 4 & ones) != letter)
+	if (nib + 0x30 * ones + 0x27 * letter != x || nib & 0xf0 * ones ||
+	    ((nib + 6 * ones) >> 4 & ones) != letter)
 		return false;
 	nib = (nib | nib >> 4) & 0x00ff00ff00ff00ffULL;
 	nib = (nib | nib >> 8) & 0x0000ffff0000ffffULL;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_fgraph_text.c - function_graph text with any columns: depths, durations, tasks, interleaved CPUs, migration. */
+/*
+ * test_fgraph_text.c - function_graph text with any columns: depths, durations, tasks, interleaved
+ * CPUs, migration.
+ */
 #include "text_capture.h"
 
-static void expect(const struct seen *e, enum event_kind kind, const char *func, uint32_t depth, uint64_t ns)
+static void expect(const struct seen *e, enum event_kind kind, const char *func, uint32_t depth,
+		   uint64_t ns)
 {
 	if (e->ev.kind != kind || strcmp(e->func, func) || e->ev.b[1] != depth || e->ev.a[0] != ns)
 		fail_msg("kind %d %s depth %u %" PRIu64 " ns, not kind %d %s depth %u %" PRIu64 " ns (%s)", e->ev.kind, e->func,
@@ -109,7 +113,7 @@ static void migration(void **state)
 	expect(call(&c, 3), EV_FUNC_EXIT, "cond_resched", 1, 1000);
 	expect(call(&c, 4), EV_FUNC_EXIT, "task_numa_work", 0, 123456700);
 	expect(call(&c, 5), EV_FUNC_EXIT, "schedule", 0, 2000);
-	assert_int_equal(call(&c, 6)->ev.b[0], EVENT_U32_NONE);		/* its entry was never seen */
+	assert_int_equal(call(&c, 6)->ev.b[0], EVENT_U32_NONE); /* its entry was never seen */
 	assert_string_equal(nth(&c, EV_TASK, 0)->comm, "CPU 0/K");
 	capture_free(&c);
 }
@@ -243,9 +247,14 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_columns), cmocka_unit_test(default_columns), cmocka_unit_test(migration),
-		cmocka_unit_test(other_columns), cmocka_unit_test(interrupts_comments_losses), cmocka_unit_test(empty_and_double),
-		cmocka_unit_test(in_prose), cmocka_unit_test(damaged),
+		cmocka_unit_test(all_columns),
+		cmocka_unit_test(default_columns),
+		cmocka_unit_test(migration),
+		cmocka_unit_test(other_columns),
+		cmocka_unit_test(interrupts_comments_losses),
+		cmocka_unit_test(empty_and_double),
+		cmocka_unit_test(in_prose),
+		cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_ftrace_text.c - text traces: each event's slots in every printed form, headers, losses, stacks, damage. */
+/*
+ * test_ftrace_text.c - text traces: each event's slots in every printed form, headers, losses,
+ * stacks, damage.
+ */
 #include "text_capture.h"
 
 #define HEAD	"            bash-5       [003] d..1.    10.000001: "
@@ -12,7 +15,7 @@ struct want {
 	enum event_kind	kind;
 	uint64_t	a[4];
 	uint32_t	b[2];
-	const char	*comm;		/* in a[0..1] (a[2..3] of sched_stat_runtime); those a[] are not compared */
+	const char	*comm;		/* in a[0..1], or a[2..3]; those are then not compared */
 	const char	*reason;	/* b[0] not compared */
 	const char	*func;		/* b[0] not compared */
 };
@@ -184,7 +187,10 @@ static void every_form(void **state)
 	capture_free(&c);
 }
 
-/* Truncated anywhere, an event is counted and either whole or EV_OTHER; nothing is read beyond the text. */
+/*
+ * Truncated anywhere, an event is counted and either whole or EV_OTHER; nothing is read beyond the
+ * text.
+ */
 static void cut_anywhere(void **state)
 {
 	size_t i, len;
@@ -374,7 +380,10 @@ static void damaged_lines(void **state)
 	capture_free(&c);
 }
 
-/* In a mail: quoted, wrapped in the head and in the fields, among prose that looks a little like it. */
+/*
+ * In a mail: quoted, wrapped in the head and in the fields, among prose that looks a little like
+ * it.
+ */
 static void in_prose(void **state)
 {
 	static const char mail[] =
@@ -455,10 +464,18 @@ static void many_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_form), cmocka_unit_test(cut_anywhere), cmocka_unit_test(header_with_overrun),
-		cmocka_unit_test(losses_between_events), cmocka_unit_test(tasks_are_told_once), cmocka_unit_test(stacks),
-		cmocka_unit_test(clocks), cmocka_unit_test(two_recordings), cmocka_unit_test(damaged_lines),
-		cmocka_unit_test(in_prose), cmocka_unit_test(sniffing), cmocka_unit_test(many_names),
+		cmocka_unit_test(every_form),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(header_with_overrun),
+		cmocka_unit_test(losses_between_events),
+		cmocka_unit_test(tasks_are_told_once),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(clocks),
+		cmocka_unit_test(two_recordings),
+		cmocka_unit_test(damaged_lines),
+		cmocka_unit_test(in_prose),
+		cmocka_unit_test(sniffing),
+		cmocka_unit_test(many_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_trace_line.c - splitting trace lines: comms with anything in them, every flags column, clocks, damage. */
+/*
+ * test_trace_line.c - splitting trace lines: comms with anything in them, every flags column,
+ * clocks, damage.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +166,8 @@ static void lost_lines(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		assert_int_equal(trace_lost_line(rows[i].line, strlen(rows[i].line), &cpu, &events), rows[i].cpu >= 0);
+		assert_int_equal(trace_lost_line(rows[i].line, strlen(rows[i].line), &cpu, &events),
+				 rows[i].cpu >= 0);
 		if (rows[i].cpu < 0)
 			continue;
 		assert_int_equal(cpu, rows[i].cpu);
@@ -193,7 +197,8 @@ static void hex_numbers(void **state)
 	}
 	for (at = 0; at < 256; at++) {
 		const char *p = text;
-		bool digit = (at >= '0' && at <= '9') || (at >= 'a' && at <= 'f') || (at >= 'A' && at <= 'F');
+		bool digit = (at >= '0' && at <= '9') || (at >= 'a' && at <= 'f') ||
+			     (at >= 'A' && at <= 'F');
 
 		for (len = 0; len < 8; len++) {
 			memcpy(text, "12345678", 8);
@@ -244,7 +249,8 @@ static void durations(void **state)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t ns = 0;
 
-		assert_int_equal(fgraph_duration(rows[i].text, strlen(rows[i].text), &ns), rows[i].ns >= 0);
+		assert_int_equal(fgraph_duration(rows[i].text, strlen(rows[i].text), &ns),
+				 rows[i].ns >= 0);
 		if (rows[i].ns >= 0)
 			assert_int_equal(ns, rows[i].ns);
 	}
@@ -253,8 +259,10 @@ static void durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(splits), cmocka_unit_test(refuses), cmocka_unit_test(latency_format), cmocka_unit_test(names),
-		cmocka_unit_test(lost_lines), cmocka_unit_test(hex_numbers), cmocka_unit_test(numbers), cmocka_unit_test(durations),
+		cmocka_unit_test(splits),	  cmocka_unit_test(refuses),
+		cmocka_unit_test(latency_format), cmocka_unit_test(names),
+		cmocka_unit_test(lost_lines),	  cmocka_unit_test(hex_numbers),
+		cmocka_unit_test(numbers),	  cmocka_unit_test(durations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

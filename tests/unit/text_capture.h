@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * text_capture.h - for tests of text parsers: a text goes through a parser as a whole member or as mixed text, and its
- * events are kept with names in the place of ids.
+ * text_capture.h - for tests of text parsers: a text goes through a parser as a whole member or as
+ * mixed text, and its events are kept with names in the place of ids.
  */
 #ifndef KM_TEXT_CAPTURE_H
 #define KM_TEXT_CAPTURE_H
@@ -69,9 +69,11 @@ static inline struct error *capture_end(void *priv, struct stream *s)
 	for (; c->done < c->n; c->done++) {
 		struct seen *e = &c->seen[c->done];
 		const struct event *ev = &e->ev;
-		bool named = ev->kind == EV_PROBE_ENTER || ev->kind == EV_PROBE_RETURN || ev->kind == EV_PROBE_ROOT ||
-			     ev->kind == EV_PROBE_REWEIGHT || ev->kind == EV_FUNC_ENTER || ev->kind == EV_FUNC_EXIT ||
-			     ev->kind == EV_FUNC_LEAF || ev->kind == EV_SYSCALL_ENTER || ev->kind == EV_SYSCALL_EXIT;
+		bool named = ev->kind == EV_PROBE_ENTER || ev->kind == EV_PROBE_RETURN ||
+			     ev->kind == EV_PROBE_ROOT || ev->kind == EV_PROBE_REWEIGHT ||
+			     ev->kind == EV_FUNC_ENTER || ev->kind == EV_FUNC_EXIT ||
+			     ev->kind == EV_FUNC_LEAF || ev->kind == EV_SYSCALL_ENTER ||
+			     ev->kind == EV_SYSCALL_EXIT;
 
 		e->type = ev->ev == EVENT_TYPE_NONE ? "" : kept(c, s->types[ev->ev].name);
 		named = named || !strcmp(e->type, "function");
@@ -95,7 +97,8 @@ static inline struct error *capture_end(void *priv, struct stream *s)
 	return NULL;
 }
 
-static inline struct error *capture_open(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+static inline struct error *capture_open(struct parse_ctx *ctx, struct stream **ret,
+					 const struct source_desc *desc,
 					 const struct stream_ops *ops, void *ops_priv)
 {
 	struct capture *c = ctx->open_arg;
@@ -127,8 +130,11 @@ static inline void capture_init(struct capture *c, const char *text, size_t len)
 	c->m = (struct member){ .id = 1, .path = "m", .name = "m", .data = (const uint8_t *)text, .size = len };
 	strtab_init(&c->messages, 256);
 	strtab_init(&c->names, 0);
-	c->ctx = (struct parse_ctx){ .db = c->db, .m = &c->m, .open_stream = capture_open, .open_arg = c,
-				     .messages = &c->messages };
+	c->ctx = (struct parse_ctx){.db = c->db,
+				    .m = &c->m,
+				    .open_stream = capture_open,
+				    .open_arg = c,
+				    .messages = &c->messages};
 }
 
 /* capture() - @text as a member of @format (a parser's name), or as mixed text where it is NULL. */
