@@ -43,7 +43,7 @@ enum perf_record {
 	PERF_AUX = 11,
 	PERF_ITRACE_START = 12,
 	PERF_LOST_SAMPLES = 13,
-	PERF_KERNEL_MAX = 64,	/* below: by the kernel, with a sample_id where sample_id_all is set */
+	PERF_KERNEL_MAX = 64,	/* below: by the kernel, with a sample_id if sample_id_all */
 	PERF_ATTR = 64,
 	PERF_EVENT_TYPE = 65,
 	PERF_TRACING_DATA = 66,
@@ -110,12 +110,12 @@ struct perf_attr {
 	int32_t		clockid;
 	uint64_t	config, period, sample_type, read_format, flags;
 	uint64_t	branch_type, regs_user, regs_intr;
-	char		*name;		/* from EVENT_DESC or the old event_types section, or NULL */
+	char		*name;		/* of EVENT_DESC or the old event_types section, or NULL */
 	uint64_t	n_ids;
 	/* From the start of a sample's record (header included); PERF_NONE where absent. */
 	uint16_t	ip, tid, time, addr, id, cpu, period_at;
-	uint16_t	fixed;		/* end of the parts of fixed size: READ, CALLCHAIN ... follow */
-	uint16_t	raw_size_at;	/* of RAW when nothing variable comes before it; else PERF_NONE */
+	uint16_t	fixed;		/* end of the fixed parts: READ, CALLCHAIN ... follow */
+	uint16_t	raw_size_at;	/* of RAW if nothing variable comes before; or PERF_NONE */
 	/* From the end of a non-sample record, when sample_id_all; 0 where absent. */
 	uint16_t	trailer, t_tid, t_time, t_id, t_cpu;
 	/* What it is bound to. */

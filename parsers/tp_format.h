@@ -122,7 +122,7 @@ enum tp_opcode {
 
 struct tp_op {
 	uint8_t		op;		/* enum tp_opcode */
-	uint8_t		load;		/* STATE, REASON: how to read the integer, TP_OP_U8 ... U64 */
+	uint8_t		load;		/* STATE, REASON: how to read it, TP_OP_U8 ... U64 */
 	uint8_t		slot;		/* 0..3: a[], 4..5: b[] */
 	uint16_t	offset;
 	const struct tp_field *field;	/* COMM_LOC, STR */
