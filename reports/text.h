@@ -18,6 +18,7 @@ struct text {
 	int		width;		/* of tables */
 	int		prose;		/* of running text: wide lines are hard to read */
 	bool		verbose;
+	bool		brief;		/* a verdict beside a stronger one: one row an item */
 	const char	*bold, *dim, *red, *yellow, *cyan, *green, *off;
 	struct json_object *vms, *sources;	/* for names */
 	int		recordings;	/* sources with events */
@@ -58,6 +59,9 @@ struct error *text_exit_table(struct text *t, const char *event, const char *by,
 			      int indent);
 /* text_stall() - one stall: a head line and its links as a tree, at most @max_links (0: all). */
 void text_stall(struct text *t, struct json_object *stall, size_t max_links);
+/* text_links() - the stall's links as a tree; with @max in short, links that say the same as one
+ * line. */
+void text_links(struct text *t, struct json_object *stall, size_t max);
 struct error *text_patterns(struct text *t, size_t max);
 
 /* text_heading() - a blank line and the heading. */

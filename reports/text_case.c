@@ -9,7 +9,7 @@
 
 #define VCPUS_SHOWN	8
 #define STALLS_SHOWN	3
-#define LINKS_SHOWN	6
+#define LINKS_SHOWN	5
 #define PATTERNS_SHOWN	5
 #define EXITS_SHOWN	6
 #define DELAYS_SHOWN	6

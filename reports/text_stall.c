@@ -4,154 +4,8 @@
 
 #include "escape.h"
 
-#define LINK_INDENT	6	/* columns before a link's share */
-#define LINK_TEXT	23	/* columns before a link's words */
-#define LINK_DEPTH	12	/* deeper links are not indented further */
 #define STALLS_LISTED	30
 #define PATTERNS_LISTED	20
-
-/*
- * Link kinds (design §9): what one says where the row has no words of its own, and what many of
- * them are called.
- */
-static const struct {
-	const char	*kind, *words, *sum;
-} kinds[] = {
-	{ "running", "runs", "running" },
-	{ "host", "in the host kernel", "handling exits in the host kernel" },
-	{ "vmm", "in the VMM", "in the VMM" },
-	{ "runnable", "runnable, waits for a CPU", "waiting for a CPU" },
-	{ "preempted", "preempted, waits for a CPU", "preempted" },
-	{ "throttled", "throttled by its CPU quota", "throttled" },
-	{ "blocked", "blocked", "blocked" },
-	{ "irq", "an interrupt", "in interrupts" },
-	{ "timer", "a timer", "waiting for a timer" },
-	{ "retry-loop", "the same exit again and again", "repeating one exit" },
-	{ "folded", "many short stretches", "many short stretches" },
-	{ "unknown", "not recorded", "unknown" },
-	{ "lost", "events were lost", "lost with lost events" },
-};
-
-static const char *link_words(const char *kind)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(kinds[i].kind, kind))
-			return kinds[i].words;
-	return kind;
-}
-
-/* Whose link it is, where it is not the stalled task's own, and what it did. */
-static char *phrase(struct json_object *link, int64_t own_tid)
-{
-	const char *what =
-		*js_str(link, "what") ? js_str(link, "what") : link_words(js_str(link, "kind"));
-	const char *comm = js_str(link, "task");
-	bool other = *comm && js_int(link, "tid") != own_tid && strncmp(what, comm, strlen(comm));
-	_cleanup_free_ char *task = text_task(comm, link, "tid");
-
-	return xasprintf("%s%s%s%s", other ? task : "", other ? ": " : "", what,
-			 js_int(link, "inferred") && !strstr(what, "(inferred)") ? " (inferred)"
-										 : "");
-}
-
-/* A link as a paragraph: share and time in columns, the words indented by depth and wrapped. */
-static void put_link(struct text *t, struct json_object *stall, struct json_object *link)
-{
-	_cleanup_free_ char *says = phrase(link, js_int(stall, "tid")), *where = NULL,
-			    *label = NULL;
-	int hang = LINK_TEXT + (int)MIN(js_int(link, "depth"), (int64_t)LINK_DEPTH) * 2;
-	char share[HUMAN_MAX], time[HUMAN_MAX];
-
-	where = text_places(t, js_get(link, "cites"), t->verbose ? 4 : 1,
-			    text_source(t, js_int(stall, "source")));
-	label = xasprintf(
-		"%6s %8s",
-		human_share(share, js_int(link, "duration_ns"), js_int(stall, "duration_ns")),
-		human_ns(time, js_int(link, "duration_ns")));
-	text_item(t, LINK_INDENT, hang, "", label, "%s%s%s%s", says, where ? " [" : "",
-		  where ? where : "", where ? "]" : "");
-}
-
-static int longer_first(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x < y) - (x > y);
-}
-
-/*
- * Links shorter than this are left out so that about @max remain: those that fill most of the
- * stall.
- */
-static int64_t least_shown(struct json_object *stall, size_t max)
-{
-	size_t n = js_len(stall, "links"), i;
-	_cleanup_free_ int64_t *ns = xcalloc(n + 1, sizeof(*ns));
-
-	if (!max || n <= max)
-		return 0;
-	for (i = 0; i < n; i++)
-		ns[i] = js_int(js_at(stall, "links", i), "duration_ns");
-	qsort(ns, n, sizeof(*ns), longer_first);
-	return ns[max - 1];
-}
-
-/* How a long chain divides by kind of link: the links shown are only a part of it. */
-static void put_kinds(struct text *t, struct json_object *stall)
-{
-	_cleanup_free_ char *line = NULL;
-	char share[HUMAN_MAX];
-	size_t i, k;
-
-	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
-		int64_t ns = 0;
-
-		for (i = 0; i < js_len(stall, "links"); i++) {
-			struct json_object *link = js_at(stall, "links", i);
-
-			if (!js_int(link, "depth") && !strcmp(js_str(link, "kind"), kinds[k].kind))
-				ns += js_int(link, "duration_ns");
-		}
-		if (ns * 200 >= js_int(stall, "duration_ns"))
-			text_join(&line, ", ", "%s %s",
-				  human_share(share, ns, js_int(stall, "duration_ns")),
-				  kinds[k].sum);
-	}
-	if (line)
-		text_para(t, LINK_INDENT, LINK_INDENT + 2, "In all %s. The longest links:", line);
-}
-
-static void put_links(struct text *t, struct json_object *stall, size_t max)
-{
-	int64_t least = least_shown(stall, max), trifle = js_int(stall, "duration_ns") / 200,
-		hidden_ns = 0;
-	size_t n = js_len(stall, "links"), i, hidden = 0, shown = 0;
-	char time[HUMAN_MAX];
-
-	if (least > trifle || (least && n > 2 * max))
-		put_kinds(t, stall);
-	if (max)
-		least = MAX(least, trifle);
-	for (i = 0; i < n; i++) {
-		struct json_object *link = js_at(stall, "links", i);
-
-		if (max && (shown >= max || js_int(link, "duration_ns") < least)) {
-			hidden++;
-			hidden_ns += js_int(link, "depth") ? 0 : js_int(link, "duration_ns");
-			continue;
-		}
-		put_link(t, stall, link);
-		shown++;
-	}
-	if (hidden)
-		text_para(t, LINK_INDENT + 1, LINK_INDENT + 1,
-			  "and %zu more link%s%s%s (`kvmortem chain --stall %" PRId64
-			  "` shows all)",
-			  hidden, hidden == 1 ? "" : "s", hidden_ns ? ", " : "",
-			  hidden_ns ? human_ns(time, hidden_ns) : "", js_int(stall, "id"));
-}
 
 /* Is the cause said by one of the links, word for word? */
 static bool cause_is_link(struct json_object *stall)
@@ -216,7 +70,7 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	cites = text_cites(t, js_get(stall, "cites"), 2);
 	if (cites)
 		text_para(t, 6, 8, "[%s]", cites);
-	put_links(t, stall, max_links);
+	text_links(t, stall, max_links);
 }
 
 struct error *text_patterns(struct text *t, size_t max)

@@ -12,8 +12,8 @@
 
 #define LABEL		2	/* columns before a label */
 #define BODY		13	/* columns before what a label is for */
-#define CITES_SHOWN	3
-#define ROWS_SHOWN	3
+#define CITES_SHOWN	2
+#define ROWS_SHOWN	2
 #define POSSIBLE_SHOWN	3
 #define RULED_OUT_SHOWN	5
 #define MECHANISM_BYTES	420
@@ -139,7 +139,7 @@ static void put_evidence_row(struct text *t, const char *label, const char *styl
 	size_t same;
 
 	all = joined_cites(item, i, &same);
-	cites = text_cites(t, all, t->verbose ? SIZE_MAX : CITES_SHOWN);
+	cites = text_cites(t, all, t->verbose ? SIZE_MAX : t->brief ? 1 : CITES_SHOWN);
 	if (same > 1)
 		text_item(t, LABEL, BODY, style, label, "%s (%zu times)", js_str(row, "says"),
 			  same);
@@ -159,16 +159,17 @@ static void put_item(struct text *t, struct json_object *item, const char *label
 	for (i = 0; i < n; i++) {
 		if (said_before(item, i))
 			continue;
-		if (shown >= ROWS_SHOWN && !t->verbose) {
+		if (shown >= (t->brief ? 1 : ROWS_SHOWN) && !t->verbose) {
 			left++;
 			continue;
 		}
 		put_evidence_row(t, shown ? "" : label, style, item, i,
-				 t->verbose || (quote && !shown));
+				 t->verbose || (quote && !shown && !t->brief));
 		shown++;
 	}
 	if (left)
-		text_para(t, BODY, BODY, "and %zu more such rows (-v shows all)", left);
+		text_para(t, BODY, BODY, "and %zu more such row%s (-v shows all)", left,
+			  left == 1 ? "" : "s");
 }
 
 static void put_evidence(struct text *t, struct json_object *v, const char *role, const char *style,
@@ -221,14 +222,15 @@ static void put_mechanism(struct text *t, struct json_object *v)
 	_cleanup_free_ char *flat = escape_prose(js_str(v, "mechanism"));
 	size_t end = 0, i;
 
-	if (!*flat)
+	if (!*flat || t->brief)
 		return;
 	if (t->verbose || strlen(flat) <= MECHANISM_BYTES) {
 		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%s", flat);
 		return;
 	}
 	for (i = 0; i < MECHANISM_BYTES; i++)
-		if (flat[i] == '.' && flat[i + 1] == ' ')
+		if (flat[i] == '.' && flat[i + 1] == ' ' && i &&
+		    !(flat[i - 1] >= '0' && flat[i - 1] <= '9'))
 			end = i + 1;
 	if (end)
 		text_item(t, LABEL, BODY, t->dim, "Mechanism", "%.*s (-v shows all)", (int)end,
@@ -250,12 +252,28 @@ static void put_title(struct text *t, struct json_object *v)
 	text_item(t, LABEL, BODY, t->dim, "Signature", "%s", js_str(v, "id"));
 }
 
+/* Which rule decided; how the score came about matters to those who write signatures. */
+static int because_bytes(struct text *t, const char *because)
+{
+	const char *score = strstr(because, "; score ");
+
+	return score && !t->verbose ? (int)(score - because) : (int)strlen(because);
+}
+
+static void put_because(struct text *t, struct json_object *v)
+{
+	const char *because = js_str(v, "because");
+
+	if (*because)
+		text_item(t, LABEL, BODY, t->dim, "Because", "%.*s", because_bytes(t, because),
+			  because);
+}
+
 static void put_full(struct text *t, struct json_object *v)
 {
 	put_title(t, v);
 	put_subject(t, v);
-	if (*js_str(v, "because"))
-		text_item(t, LABEL, BODY, t->dim, "Because", "%s", js_str(v, "because"));
+	put_because(t, v);
 	if (*js_str(v, "contradiction"))
 		text_item(t, LABEL, BODY, t->red, "But", "%s", js_str(v, "contradiction"));
 	put_mechanism(t, v);
@@ -280,8 +298,7 @@ static void put_possible(struct text *t, struct json_object *v)
 {
 	put_title(t, v);
 	put_subject(t, v);
-	if (*js_str(v, "because"))
-		text_item(t, LABEL, BODY, t->dim, "Because", "%s", js_str(v, "because"));
+	put_because(t, v);
 	if (*js_str(v, "contradiction"))
 		text_item(t, LABEL, BODY, t->red, "But", "%s", js_str(v, "contradiction"));
 	put_evidence(t, v, "for", t->bold, false);
@@ -290,14 +307,26 @@ static void put_possible(struct text *t, struct json_object *v)
 	put_commands(t, v);
 }
 
+/* The sentence of decisive evidence against it, where there is one; else the rule that decided. */
 static void put_reason(struct text *t, struct json_object *v)
 {
-	_cleanup_free_ char *label = xasprintf("%s:", js_str(v, "id"));
-	const char *because = js_str(v, "because"), *score = strstr(because, "; score ");
+	_cleanup_free_ char *label = xasprintf("%s:", js_str(v, "id")), *cites = NULL;
+	const char *because = js_str(v, "because");
+	size_t i;
 
-	/* how the score came about matters only for those that stand */
-	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s",
-		  score && !t->verbose ? (int)(score - because) : (int)strlen(because), because);
+	for (i = 0; i < js_len(v, "evidence"); i++) {
+		struct json_object *e = js_at(v, "evidence", i);
+
+		if (!is_outcome(e, "against", "shown") ||
+		    strcmp(js_str(e, "strength"), "decisive") || !js_len(e, "rows"))
+			continue;
+		cites = text_cites(t, js_get(js_at(e, "rows", 0), "cites"), 1);
+		text_item(t, LABEL, LABEL + 2, t->bold, label, "%s%s%s%s",
+			  js_str(js_at(e, "rows", 0), "says"), cites ? " [" : "",
+			  cites ? cites : "", cites ? "]" : "");
+		return;
+	}
+	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s", because_bytes(t, because), because);
 }
 
 static bool seen_before(struct json_object *all, size_t i)
@@ -341,8 +370,9 @@ static void put_kind(struct text *t, struct json_object *all, const char *word,
 			continue;
 		if (*any)
 			fputc('\n', t->out);
-		*any = true;
 		put(t, v);
+		*any = true;
+		t->brief = !t->verbose;
 	}
 	if (n > max && !t->verbose)
 		text_para(t, LABEL, LABEL, "and %zu more that are %s (-v shows all)", n - max,

@@ -14,12 +14,12 @@ KVMORTEM = os.environ.get("KVMORTEM", "./kvmortem")
 BASE = "fixtures/captures/"
 CASES = [
     ["A-healthy-perf-6.1/perf.data"],
-    ["A-healthy-ftrace-6.1/trace.txt.xz"],
-    ["B-root-churn-tdp1-prefix-kvm/trace-full.txt.xz"],
-    ["C-createvm-6.1-default/fgraph.txt.xz"],
+    ["A-healthy-ftrace-6.1/trace.txt"],
+    ["B-root-churn-tdp1-prefix-kvm/trace-full.txt"],
+    ["C-createvm-6.1-default/fgraph.txt"],
     ["C-createvm-6.1-default/strace.txt", "C-createvm-6.1-default/l1-dmesg.txt"],
     ["D-quota-l2-20ms/perf-kvm-sched.data", "D-quota-l2-20ms/cgroup-after2.txt"],
-    ["D-minshares-6.1/perf-kprobes.data.xz", "D-minshares-6.1/cgroup-after2.txt"],
+    ["D-minshares-6.1/perf-kprobes.data", "D-minshares-6.1/cgroup-after2.txt"],
     ["E-ksm-numa-on-4k/bpftrace-kfunc.txt", "E-ksm-numa-on-4k/numactl-H.txt"],
     ["G-damaged/perf-lost.data"],
     ["G-damaged/perf-killed.data"],
@@ -241,7 +241,7 @@ def text_form(paths):
                 yield f"{view}: '{line}'"
         if "(null)" in out or "nan" in re.findall(r"\bnan\b", out):
             yield f"{view}: (null) or nan"
-        if view == "analyze" and len(lines) > 160:
+        if view == "analyze" and len(lines) > 150:
             yield f"the report has {len(lines)} lines"
 
 
@@ -260,14 +260,16 @@ def main():
     checks = [("fields", fields), ("sums", sums), ("links tile their stalls", tiling), ("order and references", order),
               ("evidence has sentences and citations", evidence), ("citations lead to their lines", citations)]
     for case in CASES:
-        paths = [BASE + p for p in case]
+        paths = [BASE + p if os.path.exists(BASE + p) else BASE + p + ".xz" for p in case]
         ran = run("-f", "json", *paths)
         try:
             report = json.loads(ran.stdout)
         except ValueError:
             report = None
+        if any(m["status"] == "failed" for m in report["members"]) if report else False:
+            report = None
         todo = [(name, (lambda c=check: c(report))) for name, check in checks if report]
-        todo.append(("output is JSON", lambda: [] if report else [f"status {ran.returncode}: {ran.stderr[:200]}"]))
+        todo.append(("is read, output is JSON", lambda: [] if report else [f"status {ran.returncode}: {ran.stderr[:200]}"]))
         todo.append(("the other views", lambda: other_views(paths)))
         todo.append(("text", lambda: text_form(paths)))
         if report:
