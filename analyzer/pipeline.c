@@ -107,6 +107,28 @@ static int64_t members_read(struct case_db *db)
 			"id NOT IN (SELECT parent_id FROM member WHERE parent_id IS NOT NULL))", "");
 }
 
+/* Why nothing came out, where no line has said it yet: the member's own message, or where to look. */
+static void say_nothing_read(struct case_db *db, const struct options *opt)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+	int64_t n = case_int(db, 0, "SELECT COUNT(*) FROM member", "");
+
+	if (opt->quiet)
+		return;
+	if (n != 1) {
+		diag(NULL, "none of %" PRId64 " members could be analysed; `kvmortem info` says why for each", n);
+		return;
+	}
+	err = case_query(db, &st, "SELECT path, message FROM member", "");
+	if (!err && case_step(db, st, &err))
+		diag((const char *)sqlite3_column_text(st, 0), "%s", sqlite3_column_text(st, 1) ?
+		     (const char *)sqlite3_column_text(st, 1) : "nothing in it could be analysed");
+	if (!err)
+		case_done(st);
+	error_free(err);
+}
+
 static struct error *walk_all(struct opener *o, const struct options *opt, uint64_t *missing)
 {
 	size_t i;
@@ -135,7 +157,7 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 {
 	struct bundle_limits limits = { .max_temp = opt->max_temp, .temp_dir = opt->temp_dir, .quiet = opt->quiet };
 	struct opener o = { .run.opt = opt, .open = open_stream ? open_stream : open_engine_stream };
-	uint64_t missing = 0, members, failed;
+	uint64_t missing = 0, members = 0, failed = 0;
 	struct case_db *db = NULL;
 	struct error *err;
 
@@ -169,6 +191,8 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		*status = EXIT_FAILED;
 	else if (!members_read(db))
 		*status = EXIT_NOTHING;
+	if (*status == EXIT_NOTHING && !missing && !failed)
+		say_nothing_read(db, opt);
 	*ret = db;
 	return NULL;
 }

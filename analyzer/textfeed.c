@@ -285,6 +285,8 @@ static bool in_diff(struct mixed *mx, const struct line *ln)
 	static const char *const heads[] = { "diff --git ", "--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null" };
 	size_t i;
 
+	if (mx->hunk_old <= 0 && mx->hunk_new <= 0 && (!ln->len || !memchr("@d-+", *ln->s, 4)))
+		return false;
 	if (hunk_header(ln, &mx->hunk_old, &mx->hunk_new))
 		return true;
 	if (mx->hunk_old > 0 || mx->hunk_new > 0) {
@@ -314,7 +316,14 @@ static bool in_diff(struct mixed *mx, const struct line *ln)
 /* Source text of a script that would print evidence is not evidence. */
 static bool is_script(const struct line *ln)
 {
-	return memmem(ln->s, ln->len, "printf(", 7) != NULL;
+	const char *p = ln->s, *end = ln->s + ln->len;
+
+	while (p < end && (p = memchr(p, '(', (size_t)(end - p)))) {
+		if (p - ln->s >= 6 && !memcmp(p - 6, "printf", 6))
+			return true;
+		p++;
+	}
+	return false;
 }
 
 /* ---- the window ---- */
