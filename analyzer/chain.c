@@ -2,8 +2,6 @@
 /* chain.c - building chains from the history pool; see chain.h. */
 #include "chain.h"
 
-#define MATTERS_PART	5	/* a link matters when it is a fifth of its parent */
-
 void chain_start(struct chain *c, struct history *h)
 {
 	c->h = h;
@@ -666,26 +664,19 @@ void chain_settle(const struct engine *e, struct link *l, uint32_t n, const uint
 	}
 }
 
-bool chain_matters(const struct link *l, uint32_t n, uint32_t i)
-{
-	uint64_t end = 0;
-	uint32_t k;
-
-	for (; l[i].parent != LINK_ROOT; i = l[i].parent) {
-		const struct link *p = &l[l[i].parent];
-
-		if ((l[i].end - l[i].start) * MATTERS_PART < p->end - p->start)
-			return false;
-	}
-	for (k = 0; k < n; k++)
-		end = MAX(end, l[k].end);
-	return (l[i].end - l[i].start) * MATTERS_PART >= end - l[0].start;
-}
-
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
+}
+
+bool chain_is_number(const char *comm, unsigned int i)
+{
+	if (comm[i] < '0' || comm[i] > '9')
+		return false;
+	while (i && comm[i - 1] >= '0' && comm[i - 1] <= '9')
+		i--;
+	return !i || !((comm[i - 1] | 0x20) >= 'a' && (comm[i - 1] | 0x20) <= 'z');
 }
 
 /* A task as far as a shape cares: its name without numbers. */
@@ -700,43 +691,80 @@ static uint64_t mix_task(const struct engine *e, uint64_t h, uint32_t task)
 	if (e->tasks[task].vcpu != VCPU_NONE)
 		return mix(h, 2);
 	for (i = 0; i < 16 && comm[i]; i++)
-		if (comm[i] < '0' || comm[i] > '9')
+		if (!chain_is_number(comm, i))
 			h = mix(h, (uint64_t)comm[i]);
+	return h;
+}
+
+/* What a link is as far as a shape cares. */
+static uint64_t own_hash(const struct engine *e, const struct link *l)
+{
+	uint64_t h = mix(1, l->kind);
+
+	switch ((enum link_kind)l->kind) {
+	case LK_HOST:
+	case LK_VMM:
+		h = mix(h, (uint64_t)l->host.info.reason << 32 | l->host.info.user_reason);
+		return mix(h, (uint64_t)l->host.info.sub << 32 | l->host.func);
+	case LK_RUNNABLE:
+	case LK_PREEMPTED:
+		return mix_task(e, h, l->wait.ns[0] > l->wait.idle ? l->wait.who[0] : 0);
+	case LK_BLOCKED:
+		h = mix(mix(h, l->flags & (LF_IRQ | LF_SOFTIRQ | LF_NEW)), l->ctx);
+		return l->flags & (LF_IRQ | LF_SOFTIRQ) ? h : mix_task(e, h, l->block.waker);
+	case LK_RUNNING:
+		return mix_task(e, mix(h, l->ctx), l->task);
+	case LK_FOLDED:
+		return mix(h, (uint64_t)l->fold.reason << 32 | l->fold.user_reason);
+	default:
+		return h;
+	}
+}
+
+unsigned int chain_groups(const struct engine *e, const struct link *l, uint32_t n, uint16_t parent,
+			  struct link_group out[GROUP_PARTS])
+{
+	struct link_group g[CHAIN_LINKS];
+	uint64_t whole = 0;
+	unsigned int n_g = 0, n_out = 0, k;
+	uint32_t i;
+
+	for (i = parent == LINK_ROOT ? 0 : parent + 1u; i < n; i++) {
+		uint64_t ns = l[i].end - l[i].start, hash;
+
+		if (l[i].parent != parent)
+			continue;
+		whole += ns;
+		hash = own_hash(e, &l[i]);
+		for (k = 0; k < n_g && g[k].hash != hash; k++)
+			;
+		if (k == n_g)
+			g[n_g++] = (struct link_group){ .hash = hash, .longest = i };
+		g[k].ns += ns;
+		if (ns > l[g[k].longest].end - l[g[k].longest].start)
+			g[k].longest = i;
+	}
+	for (k = 0; k < n_g && n_out < GROUP_PARTS; k++)
+		if (g[k].ns * GROUP_PARTS >= whole)
+			out[n_out++] = g[k];
+	return n_out;
+}
+
+static uint64_t hash_level(const struct engine *e, const struct link *l, uint32_t n,
+			   uint16_t parent)
+{
+	struct link_group g[GROUP_PARTS];
+	unsigned int n_g = chain_groups(e, l, n, parent, g), i;
+	uint64_t h = 0;
+
+	/* in what order they came is not part of a shape: sums do not depend on it */
+	for (i = 0; i < n_g; i++)
+		h += l[g[i].longest].kind != LK_BLOCKED ? mix(g[i].hash, 1) :
+		     mix(g[i].hash, 1 + hash_level(e, l, n, (uint16_t)g[i].longest));
 	return h;
 }
 
 uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, uint64_t seed)
 {
-	uint64_t h = seed;
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
-		if (!chain_matters(l, n, i))
-			continue;
-		h = mix(h, (uint64_t)l[i].kind << 8 | l[i].depth);
-		switch ((enum link_kind)l[i].kind) {
-		case LK_HOST:
-		case LK_VMM:
-			h = mix(h,
-				(uint64_t)l[i].host.info.reason << 32 | l[i].host.info.user_reason);
-			h = mix(h, (uint64_t)l[i].host.info.sub << 32 | l[i].host.func);
-			break;
-		case LK_RUNNABLE:
-		case LK_PREEMPTED:
-			h = mix_task(e, h, l[i].wait.ns[0] > l[i].wait.idle ? l[i].wait.who[0] : 0);
-			break;
-		case LK_BLOCKED:
-			h = mix(h, l[i].flags & (LF_IRQ | LF_SOFTIRQ | LF_NEW));
-			h = mix(h, l[i].ctx);
-			if (!(l[i].flags & (LF_IRQ | LF_SOFTIRQ)))
-				h = mix_task(e, h, l[i].block.waker);
-			break;
-		case LK_RUNNING:
-			h = mix_task(e, mix(h, l[i].ctx), l[i].task);
-			break;
-		default:
-			break;
-		}
-	}
-	return h;
+	return mix(mix(1, seed), hash_level(e, l, n, LINK_ROOT));
 }

@@ -128,16 +128,33 @@ uint64_t chain_throttled(const struct link *l, uint32_t n);
  */
 void chain_settle(const struct engine *e, struct link *l, uint32_t n, const uint8_t *throttled);
 /*
+ * A shape is made, level by level, of what filled at least a third of its parent: links that say
+ * the same (but for tids and numbers) count together, and a blocked one goes on into its longest.
+ */
+#define GROUP_PARTS		3
+
+struct link_group {
+	uint64_t	hash, ns;
+	uint32_t	longest;	/* index of the longest link of it */
+};
+
+/* chain_groups() - what fills link @parent (LINK_ROOT: the stall), in order of first sight. */
+unsigned int chain_groups(const struct engine *e, const struct link *l, uint32_t n, uint16_t parent,
+			  struct link_group out[GROUP_PARTS]);
+/*
  * chain_hash() - equal for chains of one shape: kinds and what of the links that matter, without
  * tids and numbers.
  */
 uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, uint64_t seed);
 
+/* chain_is_number() - does @comm[@i] belong to a number in a name: 1 in kworker/0:1, not 86 in x86. */
+bool chain_is_number(const char *comm, unsigned int i);
+
 /* The words, in flush. Returned strings are malloc'd. */
 const char *link_kind_name(enum link_kind kind);
 char *chain_what(struct engine *e, const struct link *l);
 /*
- * chain_shape() - the shape as text: "exit npf: host → preempted by CPU 1/KVM". @what: the stall's
+ * chain_shape() - the shape as text: "exit npf: handles exit npf + preempted behind a vCPU". @what: the stall's
  * own (exit reason ...), may be NULL.
  */
 char *chain_shape(struct engine *e, const struct link *l, uint32_t n, const char *kind,
@@ -151,7 +168,5 @@ char *chain_cause(struct engine *e, const struct link *l, uint32_t n);
 char *chain_exit_name(const struct engine *e, const struct exit_info *x);
 /* chain_ctx_name() - "in F", "in ioctl KVM_CREATE_VM", "" for HCTX @ctx. */
 void chain_ctx_name(const struct engine *e, uint32_t ctx, char *buf, size_t size);
-/* chain_matters() - is link @i one that a shape or cause is made of: a good part of its parent. */
-bool chain_matters(const struct link *l, uint32_t n, uint32_t i);
 
 #endif

@@ -256,6 +256,20 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 	return s;
 }
 
+/* Does another of the shares have the name of share @i? */
+static bool same_name(const struct engine *e, const struct link *l, unsigned int i)
+{
+	const struct task *t = &e->tasks[l->wait.who[i]], *o;
+	unsigned int k;
+
+	for (k = 0; k < CHAIN_SHARES; k++) {
+		o = &e->tasks[l->wait.who[k]];
+		if (k != i && l->wait.ns[k] && !memcmp(o->comm, t->comm, sizeof(t->comm)))
+			return true;
+	}
+	return false;
+}
+
 /* "CPU 1/KVM 50 %, idle 50 %" */
 static void shares(struct engine *e, const struct link *l, char *buf, size_t size)
 {
@@ -268,9 +282,14 @@ static void shares(struct engine *e, const struct link *l, char *buf, size_t siz
 	for (i = 0; i < CHAIN_SHARES && n < size; i++) {
 		if (l->wait.ns[i] * 200 < ns || !l->wait.ns[i])
 			continue;
-		n += (size_t)snprintf(buf + n, size - n, "%s%s %.0f %%", n ? ", " : "",
-				      comm_of(e, l->wait.who[i], comm),
-				      100.0 * (double)l->wait.ns[i] / (double)ns);
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "",
+				      comm_of(e, l->wait.who[i], comm));
+		if (n < size && same_name(e, l, i))
+			n += (size_t)snprintf(buf + n, size - n, ":%d",
+					      e->tasks[l->wait.who[i]].tid);
+		if (n < size)
+			n += (size_t)snprintf(buf + n, size - n, " %.0f %%",
+					      100.0 * (double)l->wait.ns[i] / (double)ns);
 	}
 	if (n < size && l->wait.other * 200 >= ns && l->wait.n_other)
 		n += (size_t)snprintf(buf + n, size - n, "%sothers %.0f %%", n ? ", " : "",
@@ -409,14 +428,15 @@ static void alike(const struct engine *e, uint32_t task, char *buf, size_t size)
 	char comm[24];
 	const char *s = comm_of(e, task, comm);
 	size_t n = 0;
+	unsigned int i;
 
 	if (task != TASK_NONE && task < e->n_tasks && e->tasks[task].vcpu != VCPU_NONE) {
 		snprintf(buf, size, "a vCPU");
 		return;
 	}
-	for (; *s && n + 1 < size; s++)
-		if (*s < '0' || *s > '9')
-			buf[n++] = *s;
+	for (i = 0; s[i] && n + 1 < size; i++)
+		if (!chain_is_number(s, i))
+			buf[n++] = s[i];
 		else if (!n || buf[n - 1] != 'N')
 			buf[n++] = 'N';
 	buf[n] = '\0';
@@ -451,8 +471,35 @@ static char *shape_of(struct engine *e, const struct link *l)
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
 		alike(e, l->task, who, sizeof(who));
 		return xasprintf("%s runs%s%s", who, *ctx ? " " : "", ctx);
+	case LK_FOLDED:
+		if (l->fold.user_reason < ARRAY_SIZE(user_reasons))
+			return xasprintf("many short stretches of %s",
+					 user_reasons[l->fold.user_reason]);
+		return xstrdup("many short stretches");
 	default:
 		return xstrdup(link_kind_name((enum link_kind)l->kind));
+	}
+}
+
+/* Append to *@out what fills link @parent. */
+static void shape_level(struct engine *e, const struct link *l, uint32_t n, uint16_t parent,
+			char **out)
+{
+	const char *first = parent == LINK_ROOT ? " " : " \xe2\x86\x90 ";
+	struct link_group g[GROUP_PARTS];
+	unsigned int n_g = chain_groups(e, l, n, parent, g), i;
+
+	for (i = 0; i < n_g; i++) {
+		_cleanup_free_ char *before = *out, *s = shape_of(e, &l[g[i].longest]);
+
+		*out = xasprintf("%s%s%s", before, i ? " + " : first, s);
+		if (l[g[i].longest].kind == LK_BLOCKED)
+			shape_level(e, l, n, (uint16_t)g[i].longest, out);
+	}
+	if (!n_g && parent == LINK_ROOT) {
+		_cleanup_free_ char *before = *out;
+
+		*out = xasprintf("%s many unlike links", before);
 	}
 }
 
@@ -460,41 +507,8 @@ char *chain_shape(struct engine *e, const struct link *l, uint32_t n, const char
 		  const char *what)
 {
 	char *out = what ? xasprintf("%s %s:", kind, what) : xasprintf("%s:", kind);
-	_cleanup_free_ char *before = NULL;
-	bool first = true;
-	uint32_t i;
-	int depth = 0;
 
-	for (i = 0; i < n; i++) {
-		char *s, *t;
-
-		if (!chain_matters(l, n, i))
-			continue;
-		s = shape_of(e, &l[i]);
-		if (before && !strcmp(before, s) && depth == l[i].depth) {
-			free(s);
-			continue;
-		}
-		t = xasprintf("%s%s%s", out,
-			      first		   ? " "
-			      : l[i].depth > depth ? " \xe2\x86\x90 "
-						   : " \xe2\x86\x92 ",
-			      s);
-		free(out);
-		free(before);
-		before = s;
-		out = t;
-		depth = l[i].depth;
-		first = false;
-		if (strlen(out) > 600)
-			break;
-	}
-	if (first) {
-		char *t = xasprintf("%s many short links", out);
-
-		free(out);
-		out = t;
-	}
+	shape_level(e, l, n, LINK_ROOT, &out);
 	return out;
 }
 

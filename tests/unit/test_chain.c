@@ -195,7 +195,7 @@ static void test_hand_off(void **state)
 		drive_int(
 			&d,
 			"SELECT shape = 'blocked npf: blocked until woken by holder \xe2\x86\x90 blocked until woken"
-			" by third \xe2\x86\x90 preempted behind other \xe2\x86\x92 third runs' FROM pattern"),
+			" by third \xe2\x86\x90 third runs + preempted behind other' FROM pattern"),
 		1);
 	drive_free(&d);
 }
