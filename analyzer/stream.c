@@ -90,7 +90,7 @@ static bool has_suffix(const char *s, size_t len, const char *suffix)
  * Function and direction of a probe event by the names tools give: kprobe_events' default p_FUNC_OFFSET and
  * r_FUNC_OFFSET, perf probe's FUNC, FUNC_1 and FUNC__return, and p_NAME/r_NAME chosen by users.
  */
-static enum event_kind probe_kind(struct stream *s, const char *name, uint32_t *func)
+enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *func)
 {
 	size_t len = strlen(name), digits;
 	bool ret = false;
@@ -143,7 +143,7 @@ uint16_t stream_event_type(struct stream *s, const char *system, const char *nam
 	t->scope = scope;
 	t->kind = kind;
 	if (system && is_probe_system(system)) {
-		enum event_kind by_name = probe_kind(s, name, &t->func);
+		enum event_kind by_name = stream_probe_kind(s, name, &t->func);
 
 		if (kind == EV_OTHER)
 			t->kind = by_name;

@@ -150,6 +150,12 @@ uint16_t stream_event_type(struct stream *s, const char *system, const char *nam
 			   enum cov_known known, enum cov_complete complete, enum cov_scope scope);
 
 /*
+ * stream_probe_kind() - function (a string id) and direction of a probe event by the names tools
+ * give: p_FUNC_0, r_FUNC_0, FUNC, FUNC_1, FUNC__return.
+ */
+enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *func);
+
+/*
  * stream_reason() - EXIT_PACK(index, class) of the exit reason called @name (class from exit_class_of()).
  * Thread rule: strings, reasons, stacks and types grow in the parser's thread; a consumer reads them only in end().
  */

@@ -99,6 +99,13 @@ bool tp_value(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t
  */
 const uint8_t *tp_bytes(const struct tp_field *fl, const uint8_t *raw, size_t size, size_t *len);
 
+/*
+ * tp_swap() - turn a record of the other byte order, in place, into one of this machine's: every
+ * integer and array of integers, also dynamic ones, the common fields too. Structures stay as they
+ * are. Only bytes inside @size are touched.
+ */
+void tp_swap(const struct tp_format *f, uint8_t *raw, size_t size);
+
 /* tp_emit() - all fields but the common ones, in the format's order, for stream_ops.fields. */
 void tp_emit(const struct tp_format *f, const uint8_t *raw, size_t size,
 	     void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg);
