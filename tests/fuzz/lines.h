@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lines.h - a fuzz target for one text parser: the bytes go through its sniff, then line by line through the
+ * parser as a whole member and once more as lines out of prose; at the end snapshots are paired. An
+ * error other than "bad input" is a finding.
+ */
+#ifndef KM_FUZZ_LINES_H
+#define KM_FUZZ_LINES_H
+
+#include "snapshots.h"
+#include "textfeed.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void fuzz_must(struct error *err)
+{
+	if (err && err->code == ERR_INTERNAL) {
+		fprintf(stderr, "%s\n", err->what);
+		abort();
+	}
+	error_free(err);
+}
+
+static inline void fuzz_sniff(const struct parser *p, const char *name, const uint8_t *data, size_t size)
+{
+	struct sniff s = { .name = name, .head = data, .len = MIN(size, (size_t)65536), .size = size };
+
+	if (p->sniff)
+		p->sniff(&s);
+}
+
+/* The lines of @m to @p, with a state of its own. */
+static inline void fuzz_feed(struct parse_ctx *ctx, const struct parser *p)
+{
+	const char *next = (const char *)ctx->m->data, *end = next + ctx->m->size, *nl;
+	struct line ln = { .no = 0 };
+	void *state = NULL;
+
+	fuzz_must(p->begin(ctx, &state));
+	while (next < end) {
+		_cleanup_free_ char *copy = NULL;
+
+		nl = memchr(next, '\n', (size_t)(end - next));
+		ln.len = (size_t)((nl ? nl : end) - next);
+		copy = malloc(ln.len ? ln.len : 1);	/* reads beyond the line are seen */
+		memcpy(copy, next, ln.len);
+		ln.s = copy;
+		ln.off = (uint64_t)(next - (const char *)ctx->m->data);
+		ln.no++;
+		ln.rejoined = ln.no % 7 == 0;
+		p->line(ctx, state, &ln);
+		if (p->wants_more)
+			p->wants_more(ln.s, ln.len);
+		next = nl ? nl + 1 : end;
+	}
+	fuzz_must(p->end(ctx, state));
+}
+
+static inline int fuzz_parser(const char *format, const char *name, const uint8_t *data, size_t size)
+{
+	struct strtab messages;
+	struct member m = { .id = 1, .path = name, .name = name, .data = data, .size = size };
+	struct parse_ctx ctx = { .m = &m, .side = "unknown", .snapshot = "after", .messages = &messages };
+	const struct parser *const *it;
+
+	if (case_create(&ctx.db, NULL))
+		return 0;
+	strtab_init(&messages, 256);
+	SET_FOREACH(parsers, it) {
+		if (strcmp((*it)->name, format))
+			continue;
+		ctx.parser = *it;
+		fuzz_sniff(*it, name, data, size);
+		if ((*it)->kind != PARSER_LINES) {
+			if ((*it)->sniff(&(struct sniff){ name, data, MIN(size, (size_t)65536), size }))
+				fuzz_must((*it)->parse(&ctx));
+			break;
+		}
+		fuzz_feed(&ctx, *it);
+		ctx.embedded = true;
+		ctx.snapshot = "before";
+		fuzz_feed(&ctx, *it);
+	}
+	fuzz_must(snapshots_pair(ctx.db));
+	strtab_deinit(&messages);
+	case_close(ctx.db);
+	return 0;
+}
+
+/* Defines the target of the parser called @format. */
+#define FUZZ_PARSER(format)								\
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)				\
+{											\
+	return fuzz_parser(format, "fuzz.txt", data, size);				\
+}
+
+/* The same for parsers that go by name: the first line is the member's name. */
+#define FUZZ_NAMED(format)								\
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)				\
+{											\
+	const uint8_t *nl = memchr(data, '\n', MIN(size, (size_t)256));			\
+	_cleanup_free_ char *name = NULL, *copy = NULL;					\
+	size_t skip;									\
+											\
+	if (!nl)									\
+		return 0;								\
+	skip = (size_t)(nl + 1 - data);							\
+	name = xstrndup((const char *)data, skip - 1);					\
+	copy = malloc(size - skip ? size - skip : 1);					\
+	memcpy(copy, data + skip, size - skip);						\
+	return fuzz_parser(format, name, (const uint8_t *)copy, size - skip);		\
+}
+
+#endif
