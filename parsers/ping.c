@@ -28,6 +28,7 @@
 #define MAX_TEXTS	20000		/* lines of prose kept for citation */
 #define MAX_GAPS	1000		/* rows; the longest */
 #define MAX_RTT_NS	(86400 * (int64_t)NSEC_PER_SEC)
+#define MAX_INTERVAL_NS	(3600 * (int64_t)NSEC_PER_SEC)
 #define MAX_BURSTS	2000
 #define MAX_ASKED	50000		/* losses and slow replies held against the bursts */
 #define MIN_BURST	3
@@ -327,7 +328,7 @@ static void measure(struct ping_state *st)
 	 */
 	st->interval_ns =
 		st->stamped || n >= MIN_BURST ? median(v, n, NSEC_PER_SEC) : (int64_t)NSEC_PER_SEC;
-	if (st->interval_ns <= 0)
+	if (st->interval_ns <= 0 || st->interval_ns > MAX_INTERVAL_NS)
 		st->interval_ns = (int64_t)NSEC_PER_SEC;
 	if (st->stamped)
 		return;

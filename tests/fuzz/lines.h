@@ -56,6 +56,27 @@ static inline void fuzz_feed(struct parse_ctx *ctx, const struct parser *p)
 	fuzz_must(p->end(ctx, state));
 }
 
+/* One case file serves all runs: making one takes longer than a run. */
+static inline struct case_db *fuzz_db(void)
+{
+	static struct case_db *db;
+	static char *clear;
+	sqlite3_stmt *st = NULL;
+	struct error *err = NULL;
+
+	if (!db) {
+		fuzz_must(case_create(&db, NULL));
+		fuzz_must(case_query(db, &st, "SELECT group_concat('DELETE FROM ' || name, ';') FROM sqlite_master "
+				     "WHERE type = 'table' AND name NOT LIKE 'sqlite%'", ""));
+		if (case_step(db, st, &err))
+			clear = xstrdup((const char *)sqlite3_column_text(st, 0));
+		case_done(st);
+	}
+	if (!clear || sqlite3_exec(db->db, clear, NULL, NULL, NULL) != SQLITE_OK)
+		abort();
+	return db;
+}
+
 static inline int fuzz_parser(const char *format, const char *name, const uint8_t *data, size_t size)
 {
 	struct strtab messages;
@@ -63,8 +84,7 @@ static inline int fuzz_parser(const char *format, const char *name, const uint8_
 	struct parse_ctx ctx = { .m = &m, .side = "unknown", .snapshot = "after", .messages = &messages };
 	const struct parser *const *it;
 
-	if (case_create(&ctx.db, NULL))
-		return 0;
+	ctx.db = fuzz_db();
 	strtab_init(&messages, 256);
 	SET_FOREACH(parsers, it) {
 		if (strcmp((*it)->name, format))
@@ -83,7 +103,6 @@ static inline int fuzz_parser(const char *format, const char *name, const uint8_
 	}
 	fuzz_must(snapshots_pair(ctx.db));
 	strtab_deinit(&messages);
-	case_close(ctx.db);
 	return 0;
 }
 
