@@ -25,6 +25,7 @@
 /* Functions that are open in one task (key tid) or on one CPU (key CPU_KEY). */
 struct open_calls {
 	int32_t		key;
+	uint32_t generation; /* of struct fgraph when it was made; else it is free */
 	uint32_t	func[DEPTH_MAX];	/* string ids; EVENT_U32_NONE unknown */
 };
 
@@ -32,6 +33,7 @@ struct fgraph {
 	struct text_record	rec;
 	struct text_event	*entry, *exit;
 	struct open_calls	*stacks;	/* direct-mapped by key */
+	uint32_t		generation;	/* stacks of others are void */
 	int32_t			cpu_tid[CPUS_KEPT];	/* by separators; -1 unknown */
 	bool			header;		/* "# tracer: function_graph" was seen */
 	char			last_func[128];	/* its string id is last_id */
@@ -158,11 +160,12 @@ static struct open_calls *calls_of(struct fgraph *f, int32_t key, bool make)
 {
 	struct open_calls *c = &f->stacks[(uint32_t)key % STACKS];
 
-	if (c->key == key)
+	if (c->key == key && c->generation == f->generation)
 		return c;
 	if (!make)
 		return NULL;
 	c->key = key;
+	c->generation = f->generation;
 	memset(c->func, 0xff, sizeof(c->func));
 	return c;
 }
@@ -340,7 +343,7 @@ static void reset(struct fgraph *f)
 {
 	size_t i;
 
-	memset(f->stacks, 0, STACKS * sizeof(*f->stacks));	/* key 0 is no key */
+	f->generation++;
 	for (i = 0; i < CPUS_KEPT; i++)
 		f->cpu_tid[i] = -1;
 	f->last_len = SIZE_MAX;
@@ -393,7 +396,7 @@ static enum line_result take_header(struct fgraph *f, const char *s, size_t len)
 	struct parse_ctx *ctx = f->rec.ctx;
 
 	if (starts_with(s, len, "# tracer: function_graph")) {
-		if (f->rec.s) {		/* another recording in the same member */
+		if (text_record_restarts(&f->rec)) {	/* another recording in the same member */
 			struct error *err = text_record_close(&f->rec);
 
 			text_record_init(&f->rec, ctx, "function_graph", &fgraph_ops);
@@ -445,7 +448,7 @@ static struct error *fgraph_begin(struct parse_ctx *ctx, void **state)
 	struct fgraph *f = xcalloc(1, sizeof(*f));
 
 	text_record_init(&f->rec, ctx, "function_graph", &fgraph_ops);
-	f->stacks = xmalloc(STACKS * sizeof(*f->stacks));
+	f->stacks = xcalloc(STACKS, sizeof(*f->stacks));
 	reset(f);
 	*state = f;
 	return NULL;

@@ -260,7 +260,7 @@ static void restart(struct ftrace *f)
 	struct parse_ctx *ctx = f->rec.ctx;
 	struct error *err;
 
-	if (!f->rec.s)
+	if (!text_record_restarts(&f->rec))
 		return;
 	err = text_record_close(&f->rec);
 	text_record_init(&f->rec, ctx, "ftrace", &ftrace_ops);

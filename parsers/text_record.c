@@ -187,7 +187,7 @@ struct error *text_record_close(struct text_record *r)
 	struct error *err;
 	size_t i;
 
-	if (!r->s && r->n_losses)
+	if (!r->s && r->n_losses && !r->ctx->embedded)
 		text_record_open(r);
 	if (r->s && !r->err && r->n_losses)
 		push_losses(r, r->last_time);
@@ -216,6 +216,17 @@ struct error *text_record_close(struct text_record *r)
 	r->lines = NULL;
 	r->n_lines = r->cap_lines = 0;
 	return err;
+}
+
+bool text_record_restarts(struct text_record *r)
+{
+	if (!r->s)
+		return false;
+	if (r->serial < TEXT_MAX_RECORDINGS)
+		return true;
+	parse_remark(r->ctx, true, "more than %d recordings: the rest is taken as one",
+		     TEXT_MAX_RECORDINGS);
+	return false;
 }
 
 const char *text_record_text(const struct text_record *r, uint64_t pos, size_t *len)

@@ -11,6 +11,7 @@
 
 #define TEXT_TASK_SLOTS		8192
 #define TEXT_PENDING_LOSSES	64
+#define TEXT_MAX_RECORDINGS	64	/* in one member */
 
 struct text_record_line;
 
@@ -77,6 +78,12 @@ void text_record_bad_field(struct text_record *r, const struct line *ln, uint16_
  * Returns r->err or the stream's.
  */
 struct error *text_record_close(struct text_record *r);
+
+/*
+ * text_record_restarts() - a header came: must this recording be closed and another begun? False
+ * also, with a remark, when the member has had too many.
+ */
+bool text_record_restarts(struct text_record *r);
 
 /*
  * text_record_text() - the line at @pos (as rejoined in embedded mode, else in the member); NULL

@@ -151,6 +151,11 @@ static bool read_time(const char **p, const char *end, struct trace_line *t)
 	return true;
 }
 
+static inline bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /* What follows "[CPU]": blanks, flags where the recorder had them, the time, a blank or the end. */
 static bool split_right(const char *p, const char *end, struct trace_line *t)
 {
@@ -161,7 +166,7 @@ static bool split_right(const char *p, const char *end, struct trace_line *t)
 	if (!is_digit(*p)) {
 		const char *f = p;
 
-		while (p < end && *p != ' ' && p - f < 13)
+		while (p < end && !is_blank(*p) && p - f < 13)
 			p++;
 		t->flags = trace_flags(f, (size_t)(p - f));
 		if (!t->flags)
@@ -232,14 +237,14 @@ static bool split_comm(const char *s, const char *p, struct trace_line *t)
 
 static bool split_left(const char *s, const char *p, struct trace_line *t)
 {
-	while (p > s && p[-1] == ' ')
+	while (p > s && is_blank(p[-1]))
 		p--;
 	t->tgid = -1;
 	if (p > s && p[-1] == ')') {
 		const char *q = p;
 
 		if (read_tgid(s, &q, &t->tgid)) {
-			while (q > s && q[-1] == ' ')
+			while (q > s && is_blank(q[-1]))
 				q--;
 			return split_comm(s, q, t);
 		}
@@ -257,8 +262,8 @@ bool trace_line_split(const char *s, size_t len, struct trace_line *t)
 
 		for (q = p + 1; q < end && is_digit(*q) && q - p < 6; q++)
 			cpu = cpu * 10 + (uint32_t)(*q - '0');
-		if (q > p + 1 && end - q > 2 && q[0] == ']' && q[1] == ' ' && p > s &&
-		    p[-1] == ' ' && cpu < EVENT_CPU_NONE && split_right(q + 1, end, t) &&
+		if (q > p + 1 && end - q > 2 && q[0] == ']' && is_blank(q[1]) && p > s &&
+		    is_blank(p[-1]) && cpu < EVENT_CPU_NONE && split_right(q + 1, end, t) &&
 		    split_left(s, p, t)) {
 			t->cpu = (uint16_t)cpu;
 			return true;

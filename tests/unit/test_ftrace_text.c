@@ -412,6 +412,7 @@ static void in_prose(void **state)
 	capture_free(&c);
 	capture(&c, NULL, "Nothing here is a trace: [001] 12.5: foo bar-1 [2] x\n# tracer: is a word\nCPU:1 [LOST 3 EVENTS]\n");
 	assert_int_equal(c.n_events, 0);
+	assert_int_equal(c.streams, 0);
 	capture_free(&c);
 }
 
@@ -442,6 +443,24 @@ static void sniffing(void **state)
 		else
 			assert_true(!p || (strcmp(p->name, "ftrace") && strcmp(p->name, "trace-cmd report")));
 	}
+}
+
+/* Nor must headers make recordings without end. */
+static void many_headers(void **state)
+{
+	static const char one[] = "# tracer: nop\nbash-5 [000] d..1. 10.000001: a: b\n";
+	_cleanup_free_ char *text = xmalloc(300 * sizeof(one));
+	struct capture c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 300; i++)
+		strcpy(text + i * (sizeof(one) - 1), one);
+	capture(&c, "ftrace", text);
+	assert_int_equal(c.streams, 64);
+	assert_int_equal(c.n_events, 300);
+	assert_true(remark_has(&c, "more than 64 recordings"));
+	capture_free(&c);
 }
 
 /* Garbled names must not make types without end. */
@@ -476,6 +495,7 @@ int main(void)
 		cmocka_unit_test(in_prose),
 		cmocka_unit_test(sniffing),
 		cmocka_unit_test(many_names),
+		cmocka_unit_test(many_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ static const struct good {
 	  5123456000, 6, EVF_KNOWN | EVF_IRQS_OFF | EVF_NEED_RESCHED | EVF_HARDIRQ | EVF_SOFTIRQ },
 	{ "            bash-5      [000] dpZ1.    10.000000: a: b", "bash", "a: b", 5, -1, 0, 10000000000, 6,
 	  EVF_KNOWN | EVF_IRQS_OFF | EVF_PREEMPT_RESCHED | EVF_NMI | EVF_HARDIRQ },
+	{ "bash-5\t[000]\td..1.\t10.000000:\ta: b", "bash", "a: b", 5, -1, 0, 10000000000, 6, EVF_KNOWN | EVF_IRQS_OFF },
 	{ "trace.dat:            bash-5     [000]    10.000000: a: b", "bash", "a: b", 5, -1, 0, 10000000000, 6, 0 },
 	{ "            bash-5      [000] d..1.  123456789: a: b", "bash", "a: b", 5, -1, 0, 123456789, -1, EVF_KNOWN | EVF_IRQS_OFF },
 	{ "            bash-5      [000] d..1.  6600000.123456: a: b", "bash", "a: b", 5, -1, 0, 6600000123456000, 6,
