@@ -19,7 +19,7 @@ static const struct option_row {
 	const char	*help;
 } rows[] = {
 	{ "format", 'f', "FORMAT", V_STRING, OFFSET(format), NULL,
-	  "text, json, markdown, html, title, sqlite or ndjson (default: by the ending of -o, else text)" },
+	  "text, json or sqlite; events: text or ndjson (default: by the ending of -o, else text)" },
 	{ "output", 'o', "FILE", V_STRING, OFFSET(output), NULL, "write there instead of stdout" },
 	{ "signatures", 0, "DIR", V_LIST, OFFSET(signature_dirs), NULL, "add the signatures (*.yaml) of DIR; may be repeated" },
 	{ "vm", 0, "VM", V_STRING, OFFSET(vm), NULL, "only this VM (id, thread group or name)" },
@@ -33,7 +33,7 @@ static const struct option_row {
 	{ "by", 0, "WHAT", V_STRING, OFFSET(exits_by), "exits", "all, vm or vcpu" },
 	{ "stall", 0, "N", V_LONG, OFFSET(chain_stall), "chain", "the stall with this id" },
 	{ "at", 0, "TIME", V_AT, OFFSET(chain_at), "chain", "the stall at this time" },
-	{ "jobs", 'j', "N", V_JOBS, OFFSET(jobs), NULL, "threads to use (results are the same for every N)" },
+	{ "jobs", 'j', "N", V_JOBS, OFFSET(jobs), NULL, "1: all in one thread; else reading and analysis in two (the results are the same)" },
 	{ "temp-dir", 0, "DIR", V_STRING, OFFSET(temp_dir), NULL, "where the unnamed temporary file goes" },
 	{ "max-temp", 0, "SIZE", V_SIZE, OFFSET(max_temp), NULL, "its largest size (default: half of the free space)" },
 	{ "color", 0, "WHEN", V_COLOR, OFFSET(color), NULL, "auto, always or never" },

@@ -41,13 +41,21 @@ static const struct consumer owned_engine = {
 	.end	= owned_end,
 };
 
+static const struct consumer owned_engine_inline = {
+	.begin	= owned_begin,
+	.batch	= owned_batch,
+	.end	= owned_end,
+	.sync	= true,
+};
+
 static struct error *open_engine_stream(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
 					const struct stream_ops *ops, void *ops_priv)
 {
 	const struct run *run = ctx->open_arg;
 	struct engine *e = engine_create(ctx->db, &run->engine);
 
-	return stream_open(ret, ctx->db, desc, ops, ops_priv, &owned_engine, e);
+	return stream_open(ret, ctx->db, desc, ops, ops_priv,
+			   run->opt->jobs == 1 ? &owned_engine_inline : &owned_engine, e);
 }
 
 struct opener {
