@@ -147,7 +147,7 @@ unsigned int chain_groups(const struct engine *e, const struct link *l, uint32_t
  */
 uint64_t chain_hash(const struct engine *e, const struct link *l, uint32_t n, uint64_t seed);
 
-/* chain_is_number() - does @comm[@i] belong to a number in a name: 1 in kworker/0:1, not 86 in x86. */
+/* chain_is_number() - is @comm[@i] part of a number in a name: 1 in kworker/0:1, not 86 in x86. */
 bool chain_is_number(const char *comm, unsigned int i);
 
 /* The words, in flush. Returned strings are malloc'd. */

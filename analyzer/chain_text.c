@@ -196,7 +196,7 @@ static void sub_name(const struct exit_info *x, char *buf, size_t size, bool sha
 	}
 }
 
-/* The uppermost frame that has a name; frames that are bare addresses say nothing to a reader. */
+/* The uppermost frame of a sample: its name, or the address where the recording has no names. */
 static void stack_name(const struct engine *e, uint32_t stack, char *buf, size_t size)
 {
 	_cleanup_free_ char *frames =
@@ -204,10 +204,11 @@ static void stack_name(const struct engine *e, uint32_t stack, char *buf, size_t
 	size_t n;
 
 	*buf = '\0';
-	if (!frames || !*frames || !strncmp(frames, "0x", 2))
+	if (!frames || !*frames)
 		return;
 	n = strcspn(frames, "\n+ ");
-	snprintf(buf, size, "%.*s", (int)MIN(n, size - 1), frames);
+	snprintf(buf, size, "%s %.*s", !strncmp(frames, "0x", 2) ? "at" : "in",
+		 (int)MIN(n, size - 1), frames);
 }
 
 static char *what_host(struct engine *e, const struct link *l, bool shape)
@@ -247,8 +248,8 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 		free(s);
 		s = t;
 	}
-	if (*frame) {
-		char *t = xasprintf("%s, sampled in %s", s, frame);
+	if (*frame && !shape) {
+		char *t = xasprintf("%s, sampled %s", s, frame);
 
 		free(s);
 		s = t;
@@ -385,7 +386,7 @@ char *chain_what(struct engine *e, const struct link *l)
 		if (l->flags & LF_NO_SCHED)
 			but = "no sched events: may hold waits";
 		else if (l->kind == LK_HOST && !engine_visible(e, EV_KVM_USERSPACE_EXIT))
-			but = "kvm_userspace_exit not recorded: may hold time in the VMM";
+			but = "no kvm_userspace_exit: may hold VMM time";
 		if (but) {
 			char *t = xasprintf("%s (%s)", s, but);
 
