@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_retry.c - vCPUs that take the same nested page fault again and again at one rip and one guest page: the guest makes
- * no progress, KVM does not map the page. MMIO emulation, exits to user space and any other exit in between end a run.
+ * an_retry.c - vCPUs that take the same nested page fault again and again at one rip and one guest
+ * page: the guest makes no progress, KVM does not map the page. MMIO emulation, exits to user space
+ * and any other exit in between end a run.
  */
 #include "engine.h"
 #include "topn.h"
@@ -61,7 +62,8 @@ static struct vcpu_loop *loop_of(struct engine *e, struct retry *r, int32_t tid,
 	return &r->v[*idx];
 }
 
-static void on_exit_event(struct engine *e, struct retry *r, struct vcpu_loop *v, uint32_t idx, const struct event *ev)
+static void on_exit_event(struct engine *e, struct retry *r, struct vcpu_loop *v, uint32_t idx,
+			  const struct event *ev)
 {
 	if (EXIT_CLASS(ev->b[0]) != EXIT_NPF) {
 		/* an interrupt taken in between is no progress of the guest */
@@ -76,8 +78,14 @@ static void on_exit_event(struct engine *e, struct retry *r, struct vcpu_loop *v
 		return;
 	}
 	end_run(r, v);
-	v->cur = (struct loop){ .count = 1, .rip = ev->a[0], .start = e->now, .end = e->now, .pos = ev->pos,
-				.reason = ev->b[0], .task = idx, .invalidations = r->invalidations };
+	v->cur = (struct loop){ .count = 1,
+				.rip = ev->a[0],
+				.start = e->now,
+				.end = e->now,
+				.pos = ev->pos,
+				.reason = ev->b[0],
+				.task = idx,
+				.invalidations = r->invalidations };
 	v->open = true;
 	v->faulted = false;
 }
@@ -144,7 +152,8 @@ static int earlier_first(const void *a, const void *b)
 static struct error *retry_flush(struct engine *e, void *state)
 {
 	struct retry *r = state;
-	bool visible = engine_visible(e, EV_KVM_UNMAP_HVA), faults = engine_visible(e, EV_KVM_PAGE_FAULT);
+	bool visible = engine_visible(e, EV_KVM_UNMAP_HVA),
+	     faults = engine_visible(e, EV_KVM_PAGE_FAULT);
 	size_t i;
 
 	retry_lost(e, r, EVENT_CPU_NONE);
@@ -154,17 +163,21 @@ static struct error *retry_flush(struct engine *e, void *state)
 		const struct task *t = &e->tasks[l->task];
 		int64_t vm = t->vm != VM_NONE ? e->vms[t->vm].row_id : 0;
 		int64_t vcpu = t->vcpu != VCPU_NONE ? e->vcpus[t->vcpu].row_id : 0;
-		int64_t inval = (int64_t)l->invalidations, cite = engine_cite_pos(e, l->start, l->pos);
+		int64_t inval = (int64_t)l->invalidations,
+			cite = engine_cite_pos(e, l->start, l->pos);
 		char gpa[24];
 
 		snprintf(gpa, sizeof(gpa), "0x%" PRIx64, l->gpa);
-		TRY(case_insert(e->db, NULL,
-				"INSERT INTO retry_loop(source_id, vm_id, vcpu_id, tid, reason, rip, gpa, count, start_ns,"
-				" duration_ns, invalidations, cite_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "iIIisxsiiiII",
-				e->s->source_id, vm ? &vm : NULL, vcpu ? &vcpu : NULL, (int64_t)t->tid,
-				stream_reason_name(e->s, l->reason), l->rip, faults ? gpa : NULL, (int64_t)l->count,
-				(int64_t)l->start, (int64_t)(l->end - l->start), visible ? &inval : NULL,
-				cite ? &cite : NULL));
+		TRY(case_insert(
+			e->db, NULL,
+			"INSERT INTO retry_loop(source_id, vm_id, vcpu_id, tid, reason, rip, gpa, "
+			"count, start_ns,"
+			" duration_ns, invalidations, cite_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iIIisxsiiiII", e->s->source_id, vm ? &vm : NULL, vcpu ? &vcpu : NULL,
+			(int64_t)t->tid, stream_reason_name(e->s, l->reason), l->rip,
+			faults ? gpa : NULL, (int64_t)l->count, (int64_t)l->start,
+			(int64_t)(l->end - l->start), visible ? &inval : NULL,
+			cite ? &cite : NULL));
 	}
 	return NULL;
 }
@@ -179,14 +192,14 @@ static void retry_destroy(void *state)
 }
 
 static const struct analysis retry_analysis = {
-	.name		= "retry",
-	.priority	= 55,
-	.kinds		= KIND(KVM_EXIT) | KIND(KVM_PAGE_FAULT) | KIND(KVM_MMIO) | KIND(KVM_FAST_MMIO) | KIND(KVM_USERSPACE_EXIT) |
-			  KIND(KVM_UNMAP_HVA),
-	.begin		= retry_begin,
-	.event		= retry_event,
-	.lost		= retry_lost,
-	.flush		= retry_flush,
-	.destroy	= retry_destroy,
+	.name = "retry",
+	.priority = 55,
+	.kinds = KIND(KVM_EXIT) | KIND(KVM_PAGE_FAULT) | KIND(KVM_MMIO) | KIND(KVM_FAST_MMIO) |
+		 KIND(KVM_USERSPACE_EXIT) | KIND(KVM_UNMAP_HVA),
+	.begin = retry_begin,
+	.event = retry_event,
+	.lost = retry_lost,
+	.flush = retry_flush,
+	.destroy = retry_destroy,
 };
 REGISTER(analyses, &retry_analysis);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_roots.c - the MMU roots each vCPU goes through: loads (hv_track_root_tdp), how many different ones, whether it comes
- * back to them, what stands between an exit and its load, and guest pages that fault again under other roots.
+ * an_roots.c - the MMU roots each vCPU goes through: loads (hv_track_root_tdp), how many different
+ * ones, whether it comes back to them, what stands between an exit and its load, and guest pages
+ * that fault again under other roots.
  *
- * A vCPU that alternates between two address spaces (guest and SMM) loads "the last but one" root nearly always; one whose
- * roots are thrown away never does. Freed pages are reused, so the same address is not the same root: what counts is
- * how many addresses there are and how the loads fall on them.
+ * A vCPU that alternates between two address spaces (guest and SMM) loads "the last but one" root
+ * nearly always; one whose roots are thrown away never does. Freed pages are reused, so the same
+ * address is not the same root: what counts is how many addresses there are and how the loads fall
+ * on them.
  */
 #include <json-c/json.h>
 
@@ -15,7 +17,9 @@
 #define MAX_ROOTS	(1u << 16)	/* different roots told apart per vCPU */
 #define MAX_PAGES	(1u << 16)	/* guest pages told apart per vCPU */
 #define MAX_REASONS	128
-#define MANY_ROOTS	10		/* a page that faulted under more than this many roots counts as re-faulted */
+#define MANY_ROOTS                                                                                 \
+	10 /* a page that faulted under more than this many roots counts as re-faulted             \
+	    */
 #define CR0_WP		0x10000ULL
 
 struct map_slot {
@@ -31,7 +35,8 @@ struct map {
 };
 
 struct vcpu_roots {
-	uint64_t	loads, last_but_one, smm, loads_after_smm, cr0_writes, cr0_toggles, loads_after_cr0;
+	uint64_t loads, last_but_one, smm, loads_after_smm, cr0_writes, cr0_toggles,
+		loads_after_cr0;
 	uint64_t	root, before;		/* last and last but one */
 	uint64_t	cr0;
 	bool		cr0_known, smm_since_entry, cr0_since_entry, load_open;
@@ -40,7 +45,8 @@ struct vcpu_roots {
 	uint64_t	exit_to_load_ns, n_exit_to_load, load_to_entry_ns, n_load_to_entry;
 	uint32_t	after[MAX_REASONS];
 	struct map	roots, pages;
-	uint64_t	cite_ns[3], cite_pos[3];	/* an exit, the load of a root not seen before, the entry */
+	uint64_t cite_ns[3],
+		cite_pos[3]; /* an exit, the load of a root not seen before, the entry */
 	int		cite_n;
 };
 
@@ -62,7 +68,8 @@ static struct map_slot *map_get(struct map *m, uint64_t key)
 		for (k = 0; k < old_size; k++) {
 			if (!old[k].key)
 				continue;
-			for (i = (old[k].key * 0x9e3779b97f4a7c15ULL) >> 32; m->slots[i & (m->size - 1)].key; i++)
+			for (i = (old[k].key * 0x9e3779b97f4a7c15ULL) >> 32;
+			     m->slots[i & (m->size - 1)].key; i++)
 				;
 			m->slots[i & (m->size - 1)] = old[k];
 		}
@@ -119,7 +126,8 @@ static void on_load(struct vcpu_roots *v, const struct event *ev, uint64_t now)
 		v->n_exit_to_load++;
 		v->after[MIN(EXIT_REASON_IDX(v->exit_reason), MAX_REASONS - 1u)]++;
 	}
-	if (slot && !slot->count++ && v->exit_reason != EVENT_U32_NONE && v->loads > 2 && v->cite_n < 2) {
+	if (slot && !slot->count++ && v->exit_reason != EVENT_U32_NONE && v->loads > 2 &&
+	    v->cite_n < 2) {
 		v->cite_ns[0] = v->exit_ns;
 		v->cite_pos[0] = v->exit_pos;
 		v->cite_ns[1] = ev->time;
@@ -219,7 +227,8 @@ static char *after_json(struct engine *e, const struct vcpu_roots *v)
 
 	for (i = 0; i < MAX_REASONS; i++) {
 		if (v->after[i]) {
-			_cleanup_free_ char *name = utf8_clean(stream_reason_name(e->s, i), strlen(stream_reason_name(e->s, i)));
+			_cleanup_free_ char *name = utf8_clean(stream_reason_name(e->s, i),
+							       strlen(stream_reason_name(e->s, i)));
 
 			json_object_object_add(o, name, json_object_new_int64(v->after[i]));
 		}
@@ -234,14 +243,16 @@ static struct error *write_roots(struct engine *e, uint32_t idx, const struct vc
 	const struct task *t = &e->tasks[idx];
 	_cleanup_free_ char *cites = engine_cites(e, v->cite_ns, v->cite_pos, (size_t)v->cite_n);
 	_cleanup_free_ char *after = after_json(e, v);
-	int64_t vm = t->vm != VM_NONE ? e->vms[t->vm].row_id : 0, vcpu = t->vcpu != VCPU_NONE ? e->vcpus[t->vcpu].row_id : 0;
+	int64_t vm = t->vm != VM_NONE ? e->vms[t->vm].row_id : 0,
+		vcpu = t->vcpu != VCPU_NONE ? e->vcpus[t->vcpu].row_id : 0;
 	bool faults = engine_visible(e, EV_KVM_PAGE_FAULT), cr = engine_visible(e, EV_KVM_CR);
 	bool smm = engine_visible(e, EV_KVM_SMM) || engine_visible(e, EV_KVM_ENTER_SMM);
 	int64_t smm_n = (int64_t)v->smm, cr0 = (int64_t)v->cr0_writes, wp = (int64_t)v->cr0_toggles;
 	int64_t after_smm = (int64_t)v->loads_after_smm, after_cr0 = (int64_t)v->loads_after_cr0;
 	int64_t refaulted = 0, most = 0, top1 = 0, top2 = 0;
 	int64_t to_load = v->n_exit_to_load ? (int64_t)(v->exit_to_load_ns / v->n_exit_to_load) : 0;
-	int64_t to_entry = v->n_load_to_entry ? (int64_t)(v->load_to_entry_ns / v->n_load_to_entry) : 0;
+	int64_t to_entry =
+		v->n_load_to_entry ? (int64_t)(v->load_to_entry_ns / v->n_load_to_entry) : 0;
 	uint32_t i;
 
 	for (i = 0; i < v->pages.size; i++) {
@@ -261,15 +272,21 @@ static struct error *write_roots(struct engine *e, uint32_t idx, const struct vc
 		}
 	}
 	return case_insert(e->db, NULL,
-			   "INSERT INTO root_stat(source_id, vm_id, vcpu_id, tid, from_ns, to_ns, loads, unique_roots, last_but_one,"
-			   " top1, top2, smm_transitions, cr0_writes, cr0_wp_toggles, loads_after_smm, loads_after_cr0,"
-			   " pages_refaulted, max_faults_per_page, exit_to_load_ns, load_to_entry_ns, after_reasons, cites)"
-			   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "iIIiiiiiiiiIIIIIIIIIss",
-			   e->s->source_id, vm ? &vm : NULL, vcpu ? &vcpu : NULL, (int64_t)t->tid, (int64_t)v->from_ns,
-			   (int64_t)v->to_ns, (int64_t)v->loads, (int64_t)v->roots.n, (int64_t)v->last_but_one, top1, top2,
-			   smm ? &smm_n : NULL, cr ? &cr0 : NULL, cr ? &wp : NULL, smm ? &after_smm : NULL,
-			   cr ? &after_cr0 : NULL, faults ? &refaulted : NULL, faults ? &most : NULL,
-			   v->n_exit_to_load ? &to_load : NULL, v->n_load_to_entry ? &to_entry : NULL, after, cites);
+			   "INSERT INTO root_stat(source_id, vm_id, vcpu_id, tid, from_ns, to_ns, "
+			   "loads, unique_roots, last_but_one,"
+			   " top1, top2, smm_transitions, cr0_writes, cr0_wp_toggles, "
+			   "loads_after_smm, loads_after_cr0,"
+			   " pages_refaulted, max_faults_per_page, exit_to_load_ns, "
+			   "load_to_entry_ns, after_reasons, cites)"
+			   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			   "iIIiiiiiiiiIIIIIIIIIss", e->s->source_id, vm ? &vm : NULL,
+			   vcpu ? &vcpu : NULL, (int64_t)t->tid, (int64_t)v->from_ns,
+			   (int64_t)v->to_ns, (int64_t)v->loads, (int64_t)v->roots.n,
+			   (int64_t)v->last_but_one, top1, top2, smm ? &smm_n : NULL,
+			   cr ? &cr0 : NULL, cr ? &wp : NULL, smm ? &after_smm : NULL,
+			   cr ? &after_cr0 : NULL, faults ? &refaulted : NULL,
+			   faults ? &most : NULL, v->n_exit_to_load ? &to_load : NULL,
+			   v->n_load_to_entry ? &to_entry : NULL, after, cites);
 }
 
 static struct error *roots_flush(struct engine *e, void *state)
@@ -300,13 +317,13 @@ static void roots_destroy(void *state)
 }
 
 static const struct analysis roots_analysis = {
-	.name		= "roots",
-	.priority	= 50,
-	.kinds		= KIND(KVM_EXIT) | KIND(KVM_ENTRY) | KIND(KVM_PAGE_FAULT) | KIND(KVM_SMM) | KIND(KVM_ENTER_SMM) |
-			  KIND(KVM_CR) | KIND(PROBE_ROOT),
-	.begin		= roots_begin,
-	.event		= roots_event,
-	.flush		= roots_flush,
-	.destroy	= roots_destroy,
+	.name = "roots",
+	.priority = 50,
+	.kinds = KIND(KVM_EXIT) | KIND(KVM_ENTRY) | KIND(KVM_PAGE_FAULT) | KIND(KVM_SMM) |
+		 KIND(KVM_ENTER_SMM) | KIND(KVM_CR) | KIND(PROBE_ROOT),
+	.begin = roots_begin,
+	.event = roots_event,
+	.flush = roots_flush,
+	.destroy = roots_destroy,
 };
 REGISTER(analyses, &roots_analysis);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_spans.c - function calls with their durations, from function_graph and from kprobe/kretprobe pairs: all calls
- * into span_stat, the longest of each function into span with what their callees took (span_child).
+ * an_spans.c - function calls with their durations, from function_graph and from kprobe/kretprobe
+ * pairs: all calls into span_stat, the longest of each function into span with what their callees
+ * took (span_child).
  *
- * Each task has a stack of open calls. A return closes the innermost open call of its function and drops what is
- * open above it: calls whose return was never recorded (a probe without its kretprobe, a cut trace). A loss on a CPU
- * drops the stacks, as a call must not be paired across it.
+ * Each task has a stack of open calls. A return closes the innermost open call of its function and
+ * drops what is open above it: calls whose return was never recorded (a probe without its
+ * kretprobe, a cut trace). A loss on a CPU drops the stacks, as a call must not be paired across
+ * it.
  */
 #include "engine.h"
 #include "topn.h"
@@ -13,7 +15,9 @@
 #define MAX_DEPTH	64	/* open calls kept per task; beyond it the outermost is dropped */
 #define MAX_CHILDREN	16	/* callees told apart per open call: the longest */
 #define MAX_PER_FUNC	8	/* spans kept per function */
-#define MAX_FUNCS	8000	/* functions whose calls are kept and written; the rest is not told apart */
+#define MAX_FUNCS                                                                                  \
+	8000 /* functions whose calls are kept and written; the rest is not told apart             \
+	      */
 #define MAX_ROWS	6000
 #define ANCESTORS	3
 
@@ -33,7 +37,7 @@ struct frame {
 struct call_stack {
 	struct frame	*frames;	/* MAX_DEPTH slots once allocated */
 	size_t		depth;
-	uint64_t	off_ns, out_ns;	/* time off CPU so far; since when it is off (0: on or unknown) */
+	uint64_t off_ns, out_ns; /* time off CPU so far; since when it is off (0: on or unknown) */
 	bool		off_known;	/* a switch of this task has been seen */
 };
 
@@ -81,7 +85,8 @@ static struct call_stack *stack_in(struct call_stack **v, size_t *n, size_t i)
 	return &(*v)[i];
 }
 
-static struct call_stack *stack_of(struct engine *e, struct spans *s, const struct event *ev, uint32_t *task)
+static struct call_stack *stack_of(struct engine *e, struct spans *s, const struct event *ev,
+				   uint32_t *task)
 {
 	*task = engine_task(e, ev->tid);
 	if (*task != TASK_NONE && !task_is_idle(*task))
@@ -131,7 +136,8 @@ static void add_child(struct frame *f, const struct child *c)
 }
 
 /* A call has ended: count it, keep it if it is long, and add it and its callees to its caller. */
-static void finish(struct spans *s, struct call_stack *st, const struct frame *f, uint64_t duration, uint32_t task)
+static void finish(struct spans *s, struct call_stack *st, const struct frame *f, uint64_t duration,
+		   uint32_t task)
 {
 	struct func_stat *stat = stat_of(s, f->func);
 	struct child self = { .func = f->func, .count = 1, .total = duration, .max = duration };
@@ -142,15 +148,23 @@ static void finish(struct spans *s, struct call_stack *st, const struct frame *f
 	if (!stat->count++) {
 		stat->min = duration;
 		stat->graph = f->graph;
-		topn_init(&stat->top, sizeof(struct kept), s->used_funcs++ < MAX_FUNCS ? MAX_PER_FUNC : 0);
+		topn_init(&stat->top, sizeof(struct kept),
+			  s->used_funcs++ < MAX_FUNCS ? MAX_PER_FUNC : 0);
 	}
 	stat->total += duration;
 	stat->min = MIN(stat->min, duration);
 	stat->max = MAX(stat->max, duration);
 	if (stat->top.max && topn_wants(&stat->top, duration)) {
-		struct kept k = { .duration = duration, .start = f->start, .pos = f->pos, .serial = f->serial,
-				  .off_ns = st->off_ns - f->off_start, .func = f->func, .task = task,
-				  .n_children = f->n_children, .cpu = f->cpu, .graph = f->graph,
+		struct kept k = { .duration = duration,
+				  .start = f->start,
+				  .pos = f->pos,
+				  .serial = f->serial,
+				  .off_ns = st->off_ns - f->off_start,
+				  .func = f->func,
+				  .task = task,
+				  .n_children = f->n_children,
+				  .cpu = f->cpu,
+				  .graph = f->graph,
 				  .off_known = st->off_known };
 
 		for (i = 0; i < ANCESTORS && i < st->depth; i++)
@@ -166,7 +180,8 @@ static void finish(struct spans *s, struct call_stack *st, const struct frame *f
 		add_child(&st->frames[st->depth - 1], &f->children[i]);
 }
 
-static void push(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev, bool graph)
+static void push(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev,
+		 bool graph)
 {
 	struct frame *f;
 
@@ -189,7 +204,8 @@ static void push(struct engine *e, struct spans *s, struct call_stack *st, const
 	f->n_children = 0;
 }
 
-static void pop(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev, uint32_t task, bool graph)
+static void pop(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev,
+		uint32_t task, bool graph)
 {
 	size_t i = st->depth;
 	uint64_t duration;
@@ -211,10 +227,16 @@ static void pop(struct engine *e, struct spans *s, struct call_stack *st, const 
 	finish(s, st, f, duration, task);
 }
 
-static void leaf(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev, uint32_t task)
+static void leaf(struct engine *e, struct spans *s, struct call_stack *st, const struct event *ev,
+		 uint32_t task)
 {
-	struct frame f = { .start = e->now, .pos = ev->pos, .serial = ++s->serial, .off_start = st->off_ns,
-			   .func = ev->b[0], .cpu = ev->cpu, .graph = true };
+	struct frame f = { .start = e->now,
+			   .pos = ev->pos,
+			   .serial = ++s->serial,
+			   .off_start = st->off_ns,
+			   .func = ev->b[0],
+			   .cpu = ev->cpu,
+			   .graph = true };
 
 	finish(s, st, &f, ev->a[0], task);
 }
@@ -312,11 +334,17 @@ static struct error *write_span(struct engine *e, struct row_ref *ref)
 {
 	const struct kept *k = ref->k;
 	const struct task *t = k->task != TASK_NONE ? &e->tasks[k->task] : NULL;
-	struct event ev = { .time = k->start, .pos = k->pos, .cpu = k->cpu, .tid = t ? t->tid : -1,
-			    .kind = k->graph ? EV_FUNC_ENTER : EV_PROBE_ENTER, .ev = EVENT_TYPE_NONE };
+	struct event ev = { .time = k->start,
+			    .pos = k->pos,
+			    .cpu = k->cpu,
+			    .tid = t ? t->tid : -1,
+			    .kind = k->graph ? EV_FUNC_ENTER : EV_PROBE_ENTER,
+			    .ev = EVENT_TYPE_NONE };
 	bool timed = !e->s->desc.clock || strcmp(e->s->desc.clock, "none");
-	int64_t vm = t && t->vm != VM_NONE ? e->vms[t->vm].row_id : 0, task_id = t ? t->row_id : 0, tid = t ? t->tid : 0;
-	int64_t cpu = k->cpu, off = (int64_t)k->off_ns, start = (int64_t)k->start, stack = 0, cite = engine_cite(e, &ev);
+	int64_t vm = t && t->vm != VM_NONE ? e->vms[t->vm].row_id : 0, task_id = t ? t->row_id : 0,
+		tid = t ? t->tid : 0;
+	int64_t cpu = k->cpu, off = (int64_t)k->off_ns, start = (int64_t)k->start, stack = 0,
+		cite = engine_cite(e, &ev);
 	uint64_t ips[STACK_MAX_FRAMES];
 	char comm[24];
 	uint32_t i;
@@ -327,18 +355,23 @@ static struct error *write_span(struct engine *e, struct row_ref *ref)
 		stack = n ? stream_stack_row(e->s, stream_stack_id(e->s, ips, n)) : 0;
 	}
 	TRY(case_insert(e->db, &ref->id,
-			"INSERT INTO span(source_id, func, origin, vm_id, task_id, task, tid, cpu, start_ns, duration_ns,"
-			" time_resolution_ns, offcpu_ns, stack_id, cite_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			"INSERT INTO span(source_id, func, origin, vm_id, task_id, task, tid, cpu, "
+			"start_ns, duration_ns,"
+			" time_resolution_ns, offcpu_ns, stack_id, cite_id) "
+			"VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 			"issIIsIIIiiIII", e->s->source_id, strtab_str(&e->s->strings, k->func),
 			k->graph ? "fgraph" : "kprobe", vm ? &vm : NULL, task_id ? &task_id : NULL,
-			t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, k->cpu != EVENT_CPU_NONE ? &cpu : NULL,
-			timed ? &start : NULL, (int64_t)k->duration, (int64_t)MAX(e->s->desc.time_resolution_ns, 1u),
+			t ? engine_comm(t, comm) : NULL, t ? &tid : NULL,
+			k->cpu != EVENT_CPU_NONE ? &cpu : NULL, timed ? &start : NULL,
+			(int64_t)k->duration, (int64_t)MAX(e->s->desc.time_resolution_ns, 1u),
 			k->off_known ? &off : NULL, stack ? &stack : NULL, cite ? &cite : NULL));
 	for (i = 0; i < k->n_children; i++)
 		TRY(case_insert(e->db, NULL,
-				"INSERT INTO span_child(span_id, func, count, total_ns, max_ns) VALUES(?,?,?,?,?)", "isiii",
-				ref->id, strtab_str(&e->s->strings, k->children[i].func), (int64_t)k->children[i].count,
-				(int64_t)k->children[i].total, (int64_t)k->children[i].max));
+				"INSERT INTO span_child(span_id, func, count, total_ns, max_ns) "
+				"VALUES(?,?,?,?,?)",
+				"isiii", ref->id, strtab_str(&e->s->strings, k->children[i].func),
+				(int64_t)k->children[i].count, (int64_t)k->children[i].total,
+				(int64_t)k->children[i].max));
 	return NULL;
 }
 
@@ -420,14 +453,14 @@ static void spans_destroy(void *state)
 }
 
 static const struct analysis spans_analysis = {
-	.name		= "spans",
-	.priority	= 60,
-	.kinds		= KIND(PROBE_ENTER) | KIND(PROBE_RETURN) | KIND(PROBE_ROOT) | KIND(FUNC_ENTER) | KIND(FUNC_EXIT) |
-			  KIND(FUNC_LEAF) | KIND(SCHED_SWITCH),
-	.begin		= spans_begin,
-	.event		= spans_event,
-	.lost		= spans_lost,
-	.flush		= spans_flush,
-	.destroy	= spans_destroy,
+	.name = "spans",
+	.priority = 60,
+	.kinds = KIND(PROBE_ENTER) | KIND(PROBE_RETURN) | KIND(PROBE_ROOT) | KIND(FUNC_ENTER) |
+		 KIND(FUNC_EXIT) | KIND(FUNC_LEAF) | KIND(SCHED_SWITCH),
+	.begin = spans_begin,
+	.event = spans_event,
+	.lost = spans_lost,
+	.flush = spans_flush,
+	.destroy = spans_destroy,
 };
 REGISTER(analyses, &spans_analysis);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_stacks.c - call chains by how often they were seen: those of samples (cpu-clock, cycles ...) and those that a text trace
- * prints after its events. The commonest are written.
+ * an_stacks.c - call chains by how often they were seen: those of samples (cpu-clock, cycles ...)
+ * and those that a text trace prints after its events. The commonest are written.
  */
 #include "engine.h"
 
@@ -103,7 +103,8 @@ static struct error *stacks_flush(struct engine *e, void *state)
 	for (i = 0; i < n && i < MAX_ROWS; i++) {
 		const struct slot *x = &s->slots[i];
 		const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
-		int64_t row = stream_stack_row(e->s, x->stack), task_id = t ? t->row_id : 0, tid = t ? t->tid : 0;
+		int64_t row = stream_stack_row(e->s, x->stack), task_id = t ? t->row_id : 0,
+			tid = t ? t->tid : 0;
 
 		if (!row)
 			continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_syscalls.c - system calls with their durations: totals per call into syscall_stat, the longest of each and every KVM ioctl
- * but KVM_RUN among the longest into span (origin syscall). Calls are paired per thread; a loss drops open ones.
+ * an_syscalls.c - system calls with their durations: totals per call into syscall_stat, the longest
+ * of each and every KVM ioctl but KVM_RUN among the longest into span (origin syscall). Calls are
+ * paired per thread; a loss drops open ones.
  */
 #include "engine.h"
 #include "topn.h"
@@ -12,7 +13,7 @@
 #define NR_IOCTL	16		/* x86-64 */
 #define KVM_IOC_TYPE	0xae
 #define KVM_RUN_NR	0x80
-#define KEY_KVM		0x10000000u	/* key: KEY_KVM | _IOC_NR, KEY_NAMED | string id, or a number */
+#define KEY_KVM		0x10000000u /* key: KEY_KVM | _IOC_NR, KEY_NAMED | string id, or a number */
 #define KEY_NAMED	0x20000000u
 
 struct kept {
@@ -96,18 +97,21 @@ static struct key_stat *stat_of(struct syscalls *s, uint32_t key)
 	return NULL;
 }
 
-/* Requests of one ioctl on /dev/kvm and its children are told apart; all other calls go by number or name. */
+/* Requests of one ioctl on /dev/kvm and its children are told apart; all other calls go by number
+ * or name. */
 static uint32_t key_of(const struct event *ev)
 {
 	bool named = ev->kind == EV_SYSCALL_ENTER;
 	uint64_t request = ev->a[1];
 
-	if ((named || ev->b[0] == NR_IOCTL) && (request >> 8 & 0xff) == KVM_IOC_TYPE && !(request >> 32))
+	if ((named || ev->b[0] == NR_IOCTL) && (request >> 8 & 0xff) == KVM_IOC_TYPE &&
+	    !(request >> 32))
 		return KEY_KVM | (request & 0xff);
 	return named ? KEY_NAMED | (ev->b[0] & 0xfffffff) : ev->b[0] & 0xfffffff;
 }
 
-static void on_return(struct engine *e, struct syscalls *s, struct open_call *c, uint32_t task, const struct event *ev)
+static void on_return(struct engine *e, struct syscalls *s, struct open_call *c, uint32_t task,
+		      const struct event *ev)
 {
 	uint64_t duration = e->now - c->start;
 	struct key_stat *k;
@@ -125,8 +129,14 @@ static void on_return(struct engine *e, struct syscalls *s, struct open_call *c,
 	if (c->key == (KEY_KVM | KVM_RUN_NR) || (!(c->key & KEY_KVM) && duration < LONG_NS))
 		return;
 	if (topn_wants(&k->top, duration)) {
-		struct kept kept = { .duration = duration, .start = c->start, .pos = c->pos, .ret = ret, .task = task,
-				     .off_ns = c->off_ns - c->off_start, .cpu = ev->cpu, .off_known = c->off_known };
+		struct kept kept = { .duration = duration,
+				     .start = c->start,
+				     .pos = c->pos,
+				     .ret = ret,
+				     .task = task,
+				     .off_ns = c->off_ns - c->off_start,
+				     .cpu = ev->cpu,
+				     .off_known = c->off_known };
 
 		topn_add(&k->top, &kept);
 	}
@@ -207,19 +217,25 @@ static const char *key_name(const struct engine *e, uint32_t key, char *buf, siz
 static struct error *write_kept(struct engine *e, const char *name, const struct kept *k)
 {
 	const struct task *t = &e->tasks[k->task];
-	struct event ev = { .time = k->start, .pos = k->pos, .cpu = k->cpu, .tid = t->tid, .ev = EVENT_TYPE_NONE };
-	int64_t vm = t->vm != VM_NONE ? e->vms[t->vm].row_id : 0, off = (int64_t)k->off_ns, cite = engine_cite(e, &ev);
+	struct event ev = {
+		.time = k->start, .pos = k->pos, .cpu = k->cpu, .tid = t->tid, .ev = EVENT_TYPE_NONE
+	};
+	int64_t vm = t->vm != VM_NONE ? e->vms[t->vm].row_id : 0, off = (int64_t)k->off_ns,
+		cite = engine_cite(e, &ev);
 	int64_t cpu = k->cpu;
 	char comm[24], result[32];
 
 	snprintf(result, sizeof(result), "%" PRId64, k->ret);
 	return case_insert(e->db, NULL,
-			   "INSERT INTO span(source_id, func, origin, vm_id, task_id, task, tid, cpu, start_ns, duration_ns,"
-			   " time_resolution_ns, offcpu_ns, result, cite_id) VALUES(?,?,'syscall',?,?,?,?,?,?,?,?,?,?,?)",
-			   "isIisiIiiiIsI", e->s->source_id, name, vm ? &vm : NULL, t->row_id, engine_comm(t, comm),
-			   (int64_t)t->tid, k->cpu != EVENT_CPU_NONE ? &cpu : NULL, (int64_t)k->start, (int64_t)k->duration,
-			   (int64_t)MAX(e->s->desc.time_resolution_ns, 1u), k->off_known ? &off : NULL, result,
-			   cite ? &cite : NULL);
+			   "INSERT INTO span(source_id, func, origin, vm_id, task_id, task, tid, "
+			   "cpu, start_ns, duration_ns,"
+			   " time_resolution_ns, offcpu_ns, result, cite_id) "
+			   "VALUES(?,?,'syscall',?,?,?,?,?,?,?,?,?,?,?)",
+			   "isIisiIiiiIsI", e->s->source_id, name, vm ? &vm : NULL, t->row_id,
+			   engine_comm(t, comm), (int64_t)t->tid,
+			   k->cpu != EVENT_CPU_NONE ? &cpu : NULL, (int64_t)k->start,
+			   (int64_t)k->duration, (int64_t)MAX(e->s->desc.time_resolution_ns, 1u),
+			   k->off_known ? &off : NULL, result, cite ? &cite : NULL);
 }
 
 static int earlier_first(const void *a, const void *b)
@@ -242,9 +258,12 @@ static struct error *syscalls_flush(struct engine *e, void *state)
 			continue;
 		key_name(e, k->key, name, sizeof(name));
 		TRY(case_insert(e->db, NULL,
-				"INSERT INTO syscall_stat(source_id, name, count, errors, total_ns, min_ns, max_ns)"
-				" VALUES(?,?,?,?,?,?,?)", "isiiiii", e->s->source_id, name, (int64_t)k->count,
-				(int64_t)k->errors, (int64_t)k->total, (int64_t)k->min, (int64_t)k->max));
+				"INSERT INTO syscall_stat(source_id, name, count, errors, "
+				"total_ns, min_ns, max_ns)"
+				" VALUES(?,?,?,?,?,?,?)",
+				"isiiiii", e->s->source_id, name, (int64_t)k->count,
+				(int64_t)k->errors, (int64_t)k->total, (int64_t)k->min,
+				(int64_t)k->max));
 		topn_sort(&k->top, earlier_first);
 		for (j = 0; j < k->top.n; j++)
 			TRY(write_kept(e, name, (const struct kept *)k->top.recs + j));
@@ -264,13 +283,14 @@ static void syscalls_destroy(void *state)
 }
 
 static const struct analysis syscalls_analysis = {
-	.name		= "syscalls",
-	.priority	= 65,
-	.kinds		= KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) | KIND(SCHED_SWITCH),
-	.begin		= syscalls_begin,
-	.event		= syscalls_event,
-	.lost		= syscalls_lost,
-	.flush		= syscalls_flush,
-	.destroy	= syscalls_destroy,
+	.name = "syscalls",
+	.priority = 65,
+	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
+		 KIND(SCHED_SWITCH),
+	.begin = syscalls_begin,
+	.event = syscalls_event,
+	.lost = syscalls_lost,
+	.flush = syscalls_flush,
+	.destroy = syscalls_destroy,
 };
 REGISTER(analyses, &syscalls_analysis);

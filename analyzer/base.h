@@ -18,8 +18,18 @@
 #include <unistd.h>
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
-#define MAX(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
+#define MIN(a, b)                                                                                  \
+	({                                                                                         \
+		__typeof__(a) _a = (a);                                                            \
+		__typeof__(b) _b = (b);                                                            \
+		_a < _b ? _a : _b;                                                                 \
+	})
+#define MAX(a, b)                                                                                  \
+	({                                                                                         \
+		__typeof__(a) _a = (a);                                                            \
+		__typeof__(b) _b = (b);                                                            \
+		_a > _b ? _a : _b;                                                                 \
+	})
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define __printf_like(f, a)	__attribute__((format(printf, f, a)))
@@ -73,9 +83,10 @@ static inline void cleanup_fclose(FILE **f)
 #define SET_COUNT(set)		((size_t)(__stop_km_##set - __start_km_##set))
 
 /*
- * Allocation that does not return NULL: kvmortem's memory is bounded by design (doc/architecture.md),
- * so running out of it is an environment failure; these print one line and exit with status 3.
- * Sizes that come from input must be checked against a limit before they get here.
+ * Allocation that does not return NULL: kvmortem's memory is bounded by design
+ * (doc/architecture.md), so running out of it is an environment failure; these print one line and
+ * exit with status 3. Sizes that come from input must be checked against a limit before they get
+ * here.
  */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);

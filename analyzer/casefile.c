@@ -40,7 +40,8 @@ struct error *case_create(struct case_db **ret, const char *path)
 	struct error *err = NULL;
 
 	if (sqlite3_open_v2(path ? path : ":memory:", &c->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
 		err = error_new(ERR_IO, "%s: %s", path ? path : "case file", sqlite3_errmsg(c->db));
 	if (!err)
 		err = exec(c, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF;");
@@ -67,7 +68,8 @@ struct error *case_open(struct case_db **ret, const char *path)
 	struct error *err = NULL;
 	sqlite3_stmt *st = NULL;
 
-	if (sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK) {
 		err = error_new(ERR_IO, "%s: %s", path, sqlite3_errmsg(c->db));
 		goto fail;
 	}
@@ -103,8 +105,10 @@ struct error *case_save(struct case_db *c, const char *path)
 
 	if (!sqlite3_get_autocommit(c->db))
 		TRY(exec(c, "COMMIT"));
-	if (sqlite3_open_v2(temp, &out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-			    SQLITE_OPEN_EXCLUSIVE, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(temp, &out,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+				    SQLITE_OPEN_EXCLUSIVE,
+			    NULL) != SQLITE_OK) {
 		err = error_new(ERR_IO, "%s: %s", path, sqlite3_errmsg(out));
 		sqlite3_close(out);
 		return err;
@@ -200,7 +204,8 @@ static void bind_all(sqlite3_stmt *st, const char *types, va_list ap)
 	}
 }
 
-struct error *case_insert(struct case_db *c, int64_t *rowid, const char *sql, const char *types, ...)
+struct error *case_insert(struct case_db *c, int64_t *rowid, const char *sql, const char *types,
+			  ...)
 {
 	sqlite3_stmt *st = cached(c, sql);
 	struct error *err = NULL;
@@ -221,7 +226,8 @@ struct error *case_insert(struct case_db *c, int64_t *rowid, const char *sql, co
 	return err;
 }
 
-struct error *case_query(struct case_db *c, sqlite3_stmt **ret, const char *sql, const char *types, ...)
+struct error *case_query(struct case_db *c, sqlite3_stmt **ret, const char *sql, const char *types,
+			 ...)
 {
 	sqlite3_stmt *st = cached(c, sql);
 	va_list ap;
@@ -271,8 +277,8 @@ int64_t case_int(struct case_db *c, int64_t dflt, const char *sql, const char *t
 	return value;
 }
 
-int64_t case_cite(struct case_db *c, int64_t member_id, int64_t line, int64_t offset, int64_t time_ns,
-		  const char *text, size_t len)
+int64_t case_cite(struct case_db *c, int64_t member_id, int64_t line, int64_t offset,
+		  int64_t time_ns, const char *text, size_t len)
 {
 	char cut[CITE_TEXT_MAX + 1];
 	struct error *err;
@@ -292,8 +298,8 @@ int64_t case_cite(struct case_db *c, int64_t member_id, int64_t line, int64_t of
 	return id;
 }
 
-struct error *case_fact(struct case_db *c, int64_t source_id, const char *side, const char *key, const char *value,
-			const char *snapshot, int64_t cite_id)
+struct error *case_fact(struct case_db *c, int64_t source_id, const char *side, const char *key,
+			const char *value, const char *snapshot, int64_t cite_id)
 {
 	char *end = NULL;
 	double num = 0;
@@ -310,15 +316,15 @@ struct error *case_fact(struct case_db *c, int64_t source_id, const char *side, 
 			   cite_id > 0 ? &cite_id : NULL);
 }
 
-struct error *case_source(struct case_db *c, int64_t *ret, int64_t member_id, const char *path, const char *format,
-			  const char *side)
+struct error *case_source(struct case_db *c, int64_t *ret, int64_t member_id, const char *path,
+			  const char *format, const char *side)
 {
 	return case_insert(c, ret, "INSERT INTO source(member_id, path, format, side) VALUES(?,?,?,?)", "isss",
 			   member_id, path, format, side ? side : "unknown");
 }
 
-struct error *case_loss(struct case_db *c, int64_t source_id, int64_t cpu, int64_t time_ns, int64_t events,
-			const char *what, int64_t cite_id)
+struct error *case_loss(struct case_db *c, int64_t source_id, int64_t cpu, int64_t time_ns,
+			int64_t events, const char *what, int64_t cite_id)
 {
 	return case_insert(c, NULL, "INSERT INTO loss(source_id, cpu, time_ns, events, what, cite_id) VALUES(?,?,?,?,?,?)",
 			   "iIIIsI", source_id, cpu < 0 ? NULL : &cpu, time_ns == CASE_NO_TIME ? NULL : &time_ns,

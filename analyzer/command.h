@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command.h - subcommands (one cmd_NAME.c each), the options they share, and report formats (one file in reports/ each).
+ * command.h - subcommands (one cmd_NAME.c each), the options they share, and report formats (one
+ * file in reports/ each).
  */
 #ifndef KM_COMMAND_H
 #define KM_COMMAND_H
@@ -12,7 +13,14 @@
 
 struct report;
 
-enum exit_status { EXIT_OK = 0, EXIT_NOTHING = 1, EXIT_USAGE = 2, EXIT_FAILED = 3, EXIT_MATCH = 10, EXIT_INTERRUPTED = 130 };
+enum exit_status {
+	EXIT_OK = 0,
+	EXIT_NOTHING = 1,
+	EXIT_USAGE = 2,
+	EXIT_FAILED = 3,
+	EXIT_MATCH = 10,
+	EXIT_INTERRUPTED = 130
+};
 
 struct options {
 	const char	*format;	/* -f; NULL: by the ending of -o, else text */
@@ -55,7 +63,8 @@ struct report_ctx {
 	FILE		*out;
 	bool		color;
 	int		width;		/* columns of the terminal; 80 where there is none */
-	const char	*view;		/* analyze | info | exits | latency | stalls | chain | query | signatures */
+	const char
+		*view; /* analyze | info | exits | latency | stalls | chain | query | signatures */
 	void		*view_arg;	/* query: sqlite3_stmt * ... */
 };
 
@@ -67,15 +76,18 @@ struct report {
 SET_DECLARE(reports, struct report);
 
 /*
- * run_inputs() - the way of the data up to the case file: walks all inputs of opt->args, parses, feeds engines. With @consumer NULL the
- * engine is used; `events` gives its own. *status becomes EXIT_NOTHING, EXIT_INTERRUPTED or EXIT_OK (EXIT_FAILED with --strict and missing inputs). If the only input is a
- * case file, it is opened instead.
+ * run_inputs() - the way of the data up to the case file: walks all inputs of opt->args, parses,
+ * feeds engines. With @consumer NULL the engine is used; `events` gives its own. *status becomes
+ * EXIT_NOTHING, EXIT_INTERRUPTED or EXIT_OK (EXIT_FAILED with --strict and missing inputs). If the
+ * only input is a case file, it is opened instead.
  */
 struct error *run_inputs(const struct options *opt, struct case_db **ret,
-			 struct error *(*open_stream)(struct parse_ctx *, struct stream **, const struct source_desc *,
+			 struct error *(*open_stream)(struct parse_ctx *, struct stream **,
+						      const struct source_desc *,
 						      const struct stream_ops *, void *),
 			 void *open_arg, int *status);
 /* report_write() - pick the report by opt->format / opt->output, open the output, render @view. */
-struct error *report_write(struct case_db *db, const struct options *opt, const char *view, void *view_arg);
+struct error *report_write(struct case_db *db, const struct options *opt, const char *view,
+			   void *view_arg);
 
 #endif

@@ -88,7 +88,8 @@ static void set_comm(struct engine *e, uint32_t idx, const uint64_t comm[2])
 	number = comm_vcpu_number(buf);
 	if (number >= 0 && t->vcpu == VCPU_NONE) {
 		GROW(e->vcpus, e->cap_vcpus, e->n_vcpus + 1);
-		e->vcpus[e->n_vcpus] = (struct vcpu){ .task = idx, .number = (uint32_t)number, .vm = VM_NONE };
+		e->vcpus[e->n_vcpus] =
+			(struct vcpu){ .task = idx, .number = (uint32_t)number, .vm = VM_NONE };
 		t->vcpu = e->n_vcpus++;
 	}
 }
@@ -103,7 +104,9 @@ static void see_vcpu(struct engine *e, uint32_t idx, uint32_t number)
 		t->role = ROLE_VCPU;
 		if (t->vcpu == VCPU_NONE) {
 			GROW(e->vcpus, e->cap_vcpus, e->n_vcpus + 1);
-			e->vcpus[e->n_vcpus] = (struct vcpu){ .task = idx, .number = EVENT_U32_NONE, .vm = VM_NONE };
+			e->vcpus[e->n_vcpus] = (struct vcpu){ .task = idx,
+							      .number = EVENT_U32_NONE,
+							      .vm = VM_NONE };
 			t->vcpu = e->n_vcpus++;
 		}
 	}

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * engine.h - one engine per recording: tasks, CPUs, VMs and vCPUs, and the analyses that watch them.
+ * engine.h - one engine per recording: tasks, CPUs, VMs and vCPUs, and the analyses that watch
+ * them.
  *
- * The engine is a consumer of a stream (stream.h). It runs in its own thread, sees each event once, in order,
- * and keeps memory bounded by tasks, CPUs and the analyses' fixed pools. For each event: analyses that want its kind
- * are called first, in order of priority, and see the world as it was before the event; then the core updates tasks and
- * CPUs. At the end each analysis writes its rows to the case file (parser's thread, the stream's strings readable).
+ * The engine is a consumer of a stream (stream.h). It runs in its own thread, sees each event once,
+ * in order, and keeps memory bounded by tasks, CPUs and the analyses' fixed pools. For each event:
+ * analyses that want its kind are called first, in order of priority, and see the world as it was
+ * before the event; then the core updates tasks and CPUs. At the end each analysis writes its rows
+ * to the case file (parser's thread, the stream's strings readable).
  *
- * An analysis is one file in analyzer/ that REGISTER()s a `struct analysis`; deleting the file deletes it.
+ * An analysis is one file in analyzer/ that REGISTER()s a `struct analysis`; deleting the file
+ * deletes it.
  */
 #ifndef KM_ENGINE_H
 #define KM_ENGINE_H
@@ -23,17 +26,30 @@
 #define TIME_NONE		UINT64_MAX
 
 enum task_role {
-	ROLE_OTHER, ROLE_IDLE, ROLE_VCPU, ROLE_VMM, ROLE_IOTHREAD, ROLE_VHOST, ROLE_KWORKER, ROLE_KSMD, ROLE_KHUGEPAGED,
-	ROLE_NX_RECOVERY, ROLE_MIGRATION, ROLE_KTHREAD, ROLE_RECORDER, ROLE_N
+	ROLE_OTHER,
+	ROLE_IDLE,
+	ROLE_VCPU,
+	ROLE_VMM,
+	ROLE_IOTHREAD,
+	ROLE_VHOST,
+	ROLE_KWORKER,
+	ROLE_KSMD,
+	ROLE_KHUGEPAGED,
+	ROLE_NX_RECOVERY,
+	ROLE_MIGRATION,
+	ROLE_KTHREAD,
+	ROLE_RECORDER,
+	ROLE_N
 };
 
 /* What the scheduler last did with a task, as far as the recording shows. */
 enum sched_state {
-	SCHED_UNKNOWN,		/* not seen yet, or lost events since */
+	SCHED_UNKNOWN, /* not seen yet, or lost events since */
 	SCHED_RUNNING,
-	SCHED_WOKEN,		/* runnable after a wake-up */
-	SCHED_PREEMPTED,	/* runnable: switched out with prev_state R */
-	SCHED_BLOCKED,		/* switched out in another state; block_state says which (enum task_state_bit) */
+	SCHED_WOKEN,	 /* runnable after a wake-up */
+	SCHED_PREEMPTED, /* runnable: switched out with prev_state R */
+	SCHED_BLOCKED,	 /* switched out in another state; block_state says which (enum
+			    task_state_bit) */
 	SCHED_DEAD,
 };
 
@@ -41,9 +57,10 @@ enum sched_state {
 struct wakeup {
 	uint64_t	time;		/* TIME_NONE: none seen */
 	uint64_t	pos;
-	uint32_t	waker;		/* task index of the current task at the wake-up, TASK_NONE unknown */
+	uint32_t waker; /* task index of the current task at the wake-up, TASK_NONE unknown */
 	uint16_t	cpu;		/* where the waker ran */
-	uint8_t		flags;		/* enum event_flag: hardirq/softirq: the waker is the interrupt, not the task */
+	uint8_t flags; /* enum event_flag: hardirq/softirq: the waker is the interrupt, not the task
+			*/
 	uint8_t		kind;		/* EV_SCHED_WAKING, EV_SCHED_WAKEUP, EV_SCHED_WAKEUP_NEW */
 };
 
@@ -58,7 +75,8 @@ struct task {
 	bool		has_kvm;	/* it entered or left a guest */
 	bool		inferred_vm;	/* its VM was guessed from names, not from a thread group */
 	uint32_t	vcpu;		/* VCPU_NONE unless a vCPU thread (kvm events, or comm "CPU n/KVM") */
-	uint32_t	vm;		/* VM_NONE; valid for all tasks of a VM's thread group after engine_finish_vms() (in end/flush) */
+	uint32_t vm;			/* VM_NONE; valid for all tasks of a VM's thread group after
+					   engine_finish_vms() (in end/flush) */
 	uint64_t	since;		/* start of `state` */
 	uint64_t	out_pos;	/* position of the last switch-out */
 	struct wakeup	wake;
@@ -96,9 +114,11 @@ struct analysis {
 	uint64_t	kinds;		/* bit (1ull << EV_x) per kind wanted */
 	void		*(*begin)(struct engine *e);
 	void		(*event)(struct engine *e, void *state, const struct event *ev);
-	/* lost() - events were lost on @cpu (EVENT_CPU_NONE: any) before e->now; whatever was open there is not to be bridged. May be NULL. */
+	/* lost() - events were lost on @cpu (EVENT_CPU_NONE: any) before e->now; whatever was open
+	 * there is not to be bridged. May be NULL. */
 	void		(*lost)(struct engine *e, void *state, uint16_t cpu);
-	/* flush() - write rows; @e->last_ns is the last event's time. Called after the core wrote source/task/vm/vcpu ids. */
+	/* flush() - write rows; @e->last_ns is the last event's time. Called after the core wrote
+	 * source/task/vm/vcpu ids. */
 	struct error	*(*flush)(struct engine *e, void *state);
 	void		(*destroy)(void *state);
 };
@@ -141,11 +161,13 @@ extern const struct consumer engine_consumer;
 struct engine *engine_create(struct case_db *db, const struct engine_options *opt);
 void engine_destroy(struct engine *e);
 
-/* engine_finish_vms() - group vCPU threads into VMs; engine_write_tasks() - rows of vm, task and vcpu. engine.c's end() calls both. */
+/* engine_finish_vms() - group vCPU threads into VMs; engine_write_tasks() - rows of vm, task and
+ * vcpu. engine.c's end() calls both. */
 void engine_finish_vms(struct engine *e);
 struct error *engine_write_tasks(struct engine *e);
 
-/* engine_task() - index of the task with @tid, making it when new; TASK_NONE for a tid that can be none (< 0, > 4194303). tid 0 is index 0. */
+/* engine_task() - index of the task with @tid, making it when new; TASK_NONE for a tid that can be
+ * none (< 0, > 4194303). tid 0 is index 0. */
 uint32_t engine_task(struct engine *e, int32_t tid);
 /* engine_state() - the state another analysis keeps, by its name; NULL when it is not built in. */
 void *engine_state(const struct engine *e, const char *name);
@@ -155,13 +177,15 @@ const char *role_name(enum task_role role);
 enum task_role role_of_comm(const char *comm, bool kthread_hint);
 /* comm_vcpu_number() - n of "CPU n/KVM" (QEMU), "kvm-vcpu-n", "fc_vcpu n", "vcpun" ...; -1 when it is no vCPU thread's name. */
 int comm_vcpu_number(const char *comm);
-/* engine_cite() - citation of the record at @pos (an event of this stream); id or 0. Only in flush. */
+/* engine_cite() - citation of the record at @pos (an event of this stream); id or 0. Only in flush.
+ */
 int64_t engine_cite(struct engine *e, const struct event *ev);
 /* engine_cite_pos() - the same where only time and position were kept. */
 int64_t engine_cite_pos(struct engine *e, uint64_t time, uint64_t pos);
 /* engine_cites() - JSON array of such citations, malloc'd. @n at most 8 are cited. */
 char *engine_cites(struct engine *e, const uint64_t *times, const uint64_t *pos, size_t n);
-/* engine_visible() - could an event of @kind have been seen (its type is declared in the stream)? In flush. */
+/* engine_visible() - could an event of @kind have been seen (its type is declared in the stream)?
+ * In flush. */
 bool engine_visible(const struct engine *e, enum event_kind kind);
 
 static inline bool task_is_idle(uint32_t idx)

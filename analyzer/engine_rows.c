@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* engine_rows.c - what the engine knows of tasks at the end: VMs, their rows, and citations; see engine.h. */
+/* engine_rows.c - what the engine knows of tasks at the end: VMs, their rows, and citations; see
+ * engine.h. */
 #include "engine.h"
 
 #define MAX_CITES	8
@@ -41,8 +42,9 @@ static int by_tid(const void *a, const void *b, void *arg)
 }
 
 /*
- * vCPU threads without a known thread group, in order of tid: a VM numbers its vCPUs once each, so a number
- * that comes again begins another VM. This is a guess (task.inferred_vm), good enough to tell siblings from strangers.
+ * vCPU threads without a known thread group, in order of tid: a VM numbers its vCPUs once each, so
+ * a number that comes again begins another VM. This is a guess (task.inferred_vm), good enough to
+ * tell siblings from strangers.
  */
 static void group_by_number(struct engine *e, uint32_t *list, size_t n)
 {
@@ -107,10 +109,12 @@ static struct error *write_vcpu(struct engine *e, struct vcpu *v)
 	char buf[24];
 
 	return case_insert(e->db, &v->row_id,
-			   "INSERT INTO vcpu(source_id, vm_id, vcpu, task_id, tid, comm, first_ns, last_ns, guest_ns, host_ns,"
+			   "INSERT INTO vcpu(source_id, vm_id, vcpu, task_id, tid, comm, first_ns, "
+			   "last_ns, guest_ns, host_ns,"
 			   " vmm_ns, halted_ns, waiting_ns, blocked_ns, unknown_ns, lost_ns)"
-			   " VALUES(?,?,?,?,?,?,?,?,0,0,0,0,0,0,?,0)", "iiIiisiii", e->s->source_id,
-			   e->vms[v->vm].row_id, v->number == EVENT_U32_NONE ? NULL : &number, t->row_id, (int64_t)t->tid,
+			   " VALUES(?,?,?,?,?,?,?,?,0,0,0,0,0,0,?,0)",
+			   "iiIiisiii", e->s->source_id, e->vms[v->vm].row_id,
+			   v->number == EVENT_U32_NONE ? NULL : &number, t->row_id, (int64_t)t->tid,
 			   engine_comm(t, buf), (int64_t)t->first_ns, (int64_t)t->last_ns,
 			   (int64_t)(t->last_ns - t->first_ns));
 }
@@ -135,11 +139,14 @@ struct error *engine_write_tasks(struct engine *e)
 		if (t->state == SCHED_RUNNING && e->last_ns > t->since)
 			t->oncpu_ns += e->last_ns - t->since;
 		TRY(case_insert(e->db, &t->row_id,
-				"INSERT INTO task(source_id, tid, tgid, comm, role, vm_id, first_ns, last_ns, oncpu_ns, events)"
-				" VALUES(?,?,?,?,?,?,?,?,?,?)", "iiIssIiiii", e->s->source_id, (int64_t)t->tid,
+				"INSERT INTO task(source_id, tid, tgid, comm, role, vm_id, "
+				"first_ns, last_ns, oncpu_ns, events)"
+				" VALUES(?,?,?,?,?,?,?,?,?,?)",
+				"iiIssIiiii", e->s->source_id, (int64_t)t->tid,
 				tgid >= 0 ? &tgid : NULL, engine_comm(t, buf), role_name(t->role),
-				t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id, (int64_t)t->first_ns,
-				(int64_t)t->last_ns, (int64_t)t->oncpu_ns, (int64_t)t->events));
+				t->vm == VM_NONE ? NULL : &e->vms[t->vm].row_id,
+				(int64_t)t->first_ns, (int64_t)t->last_ns, (int64_t)t->oncpu_ns,
+				(int64_t)t->events));
 	}
 	for (i = 0; i < e->n_vcpus; i++)
 		TRY(write_vcpu(e, &e->vcpus[i]));
@@ -149,18 +156,22 @@ struct error *engine_write_tasks(struct engine *e)
 int64_t engine_cite(struct engine *e, const struct event *ev)
 {
 	const struct stream *s = e->s;
-	_cleanup_free_ char *text = s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, ev) : NULL;
+	_cleanup_free_ char *text =
+		s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, ev) : NULL;
 	uint64_t pos = ev->pos, line = 0;
 
 	if (s->ops && s->ops->lines_of)
 		s->ops->lines_of(s->ops_priv, &pos, &line, 1);
-	return case_cite(e->db, s->desc.member_id, line ? (int64_t)line : -1, line ? -1 : (int64_t)ev->pos,
-			 (int64_t)ev->time, text ? text : "", text ? strlen(text) : 0);
+	return case_cite(e->db, s->desc.member_id, line ? (int64_t)line : -1,
+			 line ? -1 : (int64_t)ev->pos, (int64_t)ev->time, text ? text : "",
+			 text ? strlen(text) : 0);
 }
 
 int64_t engine_cite_pos(struct engine *e, uint64_t time, uint64_t pos)
 {
-	struct event ev = { .time = time, .pos = pos, .cpu = EVENT_CPU_NONE, .tid = -1, .ev = EVENT_TYPE_NONE };
+	struct event ev = {
+		.time = time, .pos = pos, .cpu = EVENT_CPU_NONE, .tid = -1, .ev = EVENT_TYPE_NONE
+	};
 
 	return engine_cite(e, &ev);
 }

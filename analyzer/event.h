@@ -15,7 +15,7 @@
 #define EVENT_POS_BITS		48
 
 enum event_kind {
-	EV_OTHER,		/* any tracepoint without a row in events.def */
+	EV_OTHER, /* any tracepoint without a row in events.def */
 #define EVENT(kind, ...)	EV_##kind,
 #include "../parsers/events.def"
 #undef EVENT
@@ -23,21 +23,27 @@ enum event_kind {
 	 * Kinds that are no tracepoint of the catalogue. "Pseudo" ones come from the recorder's
 	 * own records or from a parser; they have ev == EVENT_TYPE_NONE and are not counted.
 	 */
-	EV_PROBE_ENTER,		/* kprobe/fentry on a function: b0 = function (string id), a0..a3 = args in order */
-	EV_PROBE_RETURN,	/* kretprobe: b0 = function (string id), a0 = return value */
-	EV_PROBE_ROOT,		/* hv_track_root_tdp: a0 = root (second argument), b0 = function */
-	EV_PROBE_REWEIGHT,	/* reweight_entity: a0 = se, a1 = old, a2 = new weight, a3 = vruntime */
-	EV_SAMPLE,		/* cpu-clock, cycles ...: a0 = ip, b0 = stack id or EVENT_U32_NONE */
-	EV_FUNC_ENTER,		/* function_graph "f() {" or function tracer: b0 = function, b1 = depth */
-	EV_FUNC_EXIT,		/* function_graph "}" : b0 = function or EVENT_U32_NONE, b1 = depth, a0 = duration ns or 0 */
-	EV_FUNC_LEAF,		/* function_graph "f();": b0 = function, b1 = depth, a0 = duration ns */
-	EV_SYSCALL_ENTER,	/* syscalls:sys_enter_NAME: b0 = name (string id), a0..a2 = first three arguments */
-	EV_SYSCALL_EXIT,	/* syscalls:sys_exit_NAME: b0 = name (string id), a0 = ret */
-	EV_STACK,		/* pseudo: b0 = stack id of the event just before with the same tid and cpu */
-	EV_TASK,		/* pseudo: tid has comm a0,a1 and thread group b0 (EVENT_U32_NONE unknown); b1 = enum task_source */
-	EV_TASK_FORK,		/* pseudo: perf's FORK record: b0 = child tid, b1 = parent tid, a0 = child tgid, a1 = parent tgid */
-	EV_TASK_EXIT,		/* pseudo: perf's EXIT record: b0 = tid */
-	EV_LOST,		/* pseudo: a0 = events lost (0: unknown number), cpu = where or EVENT_CPU_NONE; all before time */
+	EV_PROBE_ENTER,	 /* kprobe/fentry on a function: b0 = function (string id), a0..a3 = args in
+			    order */
+	EV_PROBE_RETURN, /* kretprobe: b0 = function (string id), a0 = return value */
+	EV_PROBE_ROOT,	 /* hv_track_root_tdp: a0 = root (second argument), b0 = function */
+	EV_PROBE_REWEIGHT, /* reweight_entity: a0 = se, a1 = old, a2 = new weight, a3 = vruntime */
+	EV_SAMPLE,	   /* cpu-clock, cycles ...: a0 = ip, b0 = stack id or EVENT_U32_NONE */
+	EV_FUNC_ENTER,	  /* function_graph "f() {" or function tracer: b0 = function, b1 = depth */
+	EV_FUNC_EXIT,	  /* function_graph "}" : b0 = function or EVENT_U32_NONE, b1 = depth, a0 =
+			     duration ns or 0 */
+	EV_FUNC_LEAF,	  /* function_graph "f();": b0 = function, b1 = depth, a0 = duration ns */
+	EV_SYSCALL_ENTER, /* syscalls:sys_enter_NAME: b0 = name (string id), a0..a2 = first three
+			     arguments */
+	EV_SYSCALL_EXIT,  /* syscalls:sys_exit_NAME: b0 = name (string id), a0 = ret */
+	EV_STACK, /* pseudo: b0 = stack id of the event just before with the same tid and cpu */
+	EV_TASK,  /* pseudo: tid has comm a0,a1 and thread group b0 (EVENT_U32_NONE unknown); b1 =
+		     enum task_source */
+	EV_TASK_FORK, /* pseudo: perf's FORK record: b0 = child tid, b1 = parent tid, a0 = child
+			 tgid, a1 = parent tgid */
+	EV_TASK_EXIT, /* pseudo: perf's EXIT record: b0 = tid */
+	EV_LOST, /* pseudo: a0 = events lost (0: unknown number), cpu = where or EVENT_CPU_NONE; all
+		    before time */
 	EV_NKINDS
 };
 
@@ -49,8 +55,9 @@ enum task_source {
 };
 
 /*
- * prev_state of sched_switch, normalised over kernels and text forms. TSTATE_RUNNABLE is the absence
- * of all others ("R"); TSTATE_PREEMPTED is "R+". (kernel: TASK_REPORT bits, include/linux/sched.h)
+ * prev_state of sched_switch, normalised over kernels and text forms. TSTATE_RUNNABLE is the
+ * absence of all others ("R"); TSTATE_PREEMPTED is "R+". (kernel: TASK_REPORT bits,
+ * include/linux/sched.h)
  */
 enum task_state_bit {
 	TSTATE_RUNNABLE		= 0,
@@ -79,16 +86,30 @@ enum event_flag {
 
 /* What an exit reason is, whatever the architecture calls it. */
 enum exit_class {
-	EXIT_OTHER, EXIT_HLT, EXIT_NPF, EXIT_MMIO, EXIT_IO, EXIT_MSR, EXIT_INTR, EXIT_INTR_WINDOW, EXIT_EXCEPTION,
-	EXIT_CR, EXIT_CPUID, EXIT_HYPERCALL, EXIT_PAUSE, EXIT_APIC, EXIT_RSM, EXIT_NCLASSES
+	EXIT_OTHER,
+	EXIT_HLT,
+	EXIT_NPF,
+	EXIT_MMIO,
+	EXIT_IO,
+	EXIT_MSR,
+	EXIT_INTR,
+	EXIT_INTR_WINDOW,
+	EXIT_EXCEPTION,
+	EXIT_CR,
+	EXIT_CPUID,
+	EXIT_HYPERCALL,
+	EXIT_PAUSE,
+	EXIT_APIC,
+	EXIT_RSM,
+	EXIT_NCLASSES
 };
 
 struct event {
 	uint64_t	time;			/* ns on the stream's clock */
-	uint64_t	pos:EVENT_POS_BITS;	/* byte offset of the record or line in its member */
+	uint64_t pos : EVENT_POS_BITS; /* byte offset of the record or line in its member */
 	uint64_t	cpu:16;			/* EVENT_CPU_NONE where the form has none */
 	int32_t		tid;			/* the current task; -1 where unknown */
-	uint16_t	ev;			/* index into the stream's event types; EVENT_TYPE_NONE for pseudo events */
+	uint16_t ev; /* index into the stream's event types; EVENT_TYPE_NONE for pseudo events */
 	uint8_t		kind;			/* enum event_kind */
 	uint8_t		flags;			/* enum event_flag */
 	uint64_t	a[4];
@@ -100,8 +121,9 @@ _Static_assert(sizeof(struct event) == 64, "an event is 64 bytes");
 #define EVENT_TYPE_NONE		UINT16_MAX
 
 /*
- * b0 of KVM_EXIT (and KVM_NESTED_VMEXIT): reason index in the low 24 bits, its class above, so that the engine's
- * thread need not look into the stream's tables while the parser's thread adds to them.
+ * b0 of KVM_EXIT (and KVM_NESTED_VMEXIT): reason index in the low 24 bits, its class above, so that
+ * the engine's thread need not look into the stream's tables while the parser's thread adds to
+ * them.
  */
 #define EXIT_PACK(idx, class)	((uint32_t)(idx) | (uint32_t)(class) << 24)
 #define EXIT_REASON_IDX(b0)	((b0) & 0xffffffu)
@@ -113,11 +135,13 @@ static inline void comm_words(uint64_t w[2], const char *comm, size_t len)
 	memcpy(w, comm, len < 15 ? len : 15);
 }
 
-/* exit_class_of() - class of an exit reason by its printed name (vmx, svm, arm64, s390 spellings). */
+/* exit_class_of() - class of an exit reason by its printed name (vmx, svm, arm64, s390 spellings).
+ */
 enum exit_class exit_class_of(const char *name);
 /*
- * exit_reason_name() - name of exit reason @code for @isa (1 vmx, 2 svm, 3 arm64 exception class, 4 s390 intercept) from the UAPI headers
- * (asm/vmx.h, asm/svm.h; vendored numbers in parsers/exit_reasons.def); NULL when not known.
+ * exit_reason_name() - name of exit reason @code for @isa (1 vmx, 2 svm, 3 arm64 exception class, 4
+ * s390 intercept) from the UAPI headers (asm/vmx.h, asm/svm.h; vendored numbers in
+ * parsers/exit_reasons.def); NULL when not known.
  */
 const char *exit_reason_name(unsigned int isa, uint64_t code);
 

@@ -4,7 +4,8 @@
 
 #include <ctype.h>
 
-/* Names of vCPU threads: QEMU's debug-threads, Firecracker, kvmtool, cloud-hypervisor, rust-vmm, bhyve-like tests. */
+/* Names of vCPU threads: QEMU's debug-threads, Firecracker, kvmtool, cloud-hypervisor, rust-vmm,
+ * bhyve-like tests. */
 static const struct vcpu_name {
 	const char	*before, *after;
 } vcpu_names[] = {
@@ -26,7 +27,8 @@ int comm_vcpu_number(const char *comm)
 			;
 		/* function_graph and some tools cut the name: "CPU 0/K" */
 		if (q > p && (!strcmp(q, vcpu_names[i].after) ||
-			      (*vcpu_names[i].after && q[0] == '/' && !strncmp(q, vcpu_names[i].after, strlen(q)))))
+			      (*vcpu_names[i].after && q[0] == '/' &&
+			       !strncmp(q, vcpu_names[i].after, strlen(q)))))
 			return atoi(p);
 	}
 	return -1;

@@ -74,7 +74,8 @@ static enum event_kind catalogue_kind(const char *system, const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(catalogue); i++)
-		if ((!system || !strcmp(system, catalogue[i].system)) && name_in(catalogue[i].names, name))
+		if ((!system || !strcmp(system, catalogue[i].system)) &&
+		    name_in(catalogue[i].names, name))
 			return catalogue[i].kind;
 	return EV_OTHER;
 }
@@ -87,8 +88,9 @@ static bool has_suffix(const char *s, size_t len, const char *suffix)
 }
 
 /*
- * Function and direction of a probe event by the names tools give: kprobe_events' default p_FUNC_OFFSET and
- * r_FUNC_OFFSET, perf probe's FUNC, FUNC_1 and FUNC__return, and p_NAME/r_NAME chosen by users.
+ * Function and direction of a probe event by the names tools give: kprobe_events' default
+ * p_FUNC_OFFSET and r_FUNC_OFFSET, perf probe's FUNC, FUNC_1 and FUNC__return, and p_NAME/r_NAME
+ * chosen by users.
  */
 enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *func)
 {
@@ -100,7 +102,8 @@ enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *
 		name += 2;
 		len -= 2;
 	}
-	for (digits = 0; digits < len && name[len - 1 - digits] >= '0' && name[len - 1 - digits] <= '9'; )
+	for (digits = 0;
+	     digits < len && name[len - 1 - digits] >= '0' && name[len - 1 - digits] <= '9';)
 		digits++;
 	if (digits && digits < 4 && len > digits + 1 && name[len - 1 - digits] == '_')
 		len -= digits + 1;
@@ -120,8 +123,9 @@ static bool is_probe_system(const char *system)
 	       !strncmp(system, "probe", 5);
 }
 
-uint16_t stream_event_type(struct stream *s, const char *system, const char *name, enum event_kind kind,
-			   enum cov_known known, enum cov_complete complete, enum cov_scope scope)
+uint16_t stream_event_type(struct stream *s, const char *system, const char *name,
+			   enum event_kind kind, enum cov_known known, enum cov_complete complete,
+			   enum cov_scope scope)
 {
 	_cleanup_free_ char *full = system ? xasprintf("%s:%s", system, name) : xstrdup(name);
 	struct event_type *t;
@@ -226,7 +230,9 @@ int64_t stream_stack_row(struct stream *s, uint32_t id)
 	if (id >= s->stacks.n)
 		return 0;
 	if (!s->stack_rows)
-		s->stack_rows = xcalloc(STREAM_MAX_STACKS, sizeof(*s->stack_rows));	/* stacks are still added in flush */
+		s->stack_rows =
+			xcalloc(STREAM_MAX_STACKS,
+				sizeof(*s->stack_rows)); /* stacks are still added in flush */
 	if (s->stack_rows[id])
 		return s->stack_rows[id];
 	frames = stream_stack_frames(s, id);
@@ -296,14 +302,16 @@ static struct error *write_source(struct stream *s)
 	const struct source_desc *d = &s->desc;
 	int64_t cpus = d->cpus, first = (int64_t)s->first_ns, last = (int64_t)s->last_ns;
 
-	return case_insert(s->db, NULL,
-			   "UPDATE source SET kernel=?, arch=?, host=?, cpus=?, clock=?, clock_offset_ns=?,"
-			   " clock_uncertainty_ns=?, side=?, first_ns=?, last_ns=?, events=?, lost=? WHERE id=?",
-			   "sssIsIIsIIiii", d->kernel, d->arch, d->host, cpus > 0 ? &cpus : NULL,
-			   d->clock ? d->clock : "unknown", d->has_clock_offset ? &d->clock_offset_ns : NULL,
-			   d->has_clock_offset ? &d->clock_uncertainty_ns : NULL, d->side ? d->side : "unknown",
-			   s->n_events ? &first : NULL, s->n_events ? &last : NULL, (int64_t)s->n_events,
-			   (int64_t)s->n_lost, s->source_id);
+	return case_insert(
+		s->db, NULL,
+		"UPDATE source SET kernel=?, arch=?, host=?, cpus=?, clock=?, clock_offset_ns=?,"
+		" clock_uncertainty_ns=?, side=?, first_ns=?, last_ns=?, events=?, lost=? WHERE "
+		"id=?",
+		"sssIsIIsIIiii", d->kernel, d->arch, d->host, cpus > 0 ? &cpus : NULL,
+		d->clock ? d->clock : "unknown", d->has_clock_offset ? &d->clock_offset_ns : NULL,
+		d->has_clock_offset ? &d->clock_uncertainty_ns : NULL,
+		d->side ? d->side : "unknown", s->n_events ? &first : NULL,
+		s->n_events ? &last : NULL, (int64_t)s->n_events, (int64_t)s->n_lost, s->source_id);
 }
 
 struct error *stream_open(struct stream **ret, struct case_db *db, const struct source_desc *desc,
@@ -423,23 +431,32 @@ static struct error *write_losses(struct stream *s)
 
 	for (i = 0; i < p->n_losses; i++) {
 		const struct loss_note *l = &p->losses[i];
-		struct event ev = { .time = l->time, .pos = l->pos, .cpu = l->cpu, .kind = EV_LOST, .tid = -1,
-				    .ev = EVENT_TYPE_NONE, .a = { l->events } };
-		_cleanup_free_ char *text = s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, &ev) : NULL;
+		struct event ev = { .time = l->time,
+				    .pos = l->pos,
+				    .cpu = l->cpu,
+				    .kind = EV_LOST,
+				    .tid = -1,
+				    .ev = EVENT_TYPE_NONE,
+				    .a = { l->events } };
+		_cleanup_free_ char *text =
+			s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, &ev) : NULL;
 		uint64_t pos = l->pos, line = 0;
 		int64_t cite;
 
 		if (s->ops && s->ops->lines_of)
 			s->ops->lines_of(s->ops_priv, &pos, &line, 1);
-		cite = case_cite(s->db, s->desc.member_id, line ? (int64_t)line : -1, line ? -1 : (int64_t)l->pos,
-				 (int64_t)l->time, text ? text : "", text ? strlen(text) : 0);
-		TRY(case_loss(s->db, s->source_id, l->cpu == EVENT_CPU_NONE ? -1 : l->cpu, (int64_t)l->time,
-			      l->events ? (int64_t)l->events : -1, "events lost by the recorder", cite));
+		cite = case_cite(s->db, s->desc.member_id, line ? (int64_t)line : -1,
+				 line ? -1 : (int64_t)l->pos, (int64_t)l->time, text ? text : "",
+				 text ? strlen(text) : 0);
+		TRY(case_loss(s->db, s->source_id, l->cpu == EVENT_CPU_NONE ? -1 : l->cpu,
+			      (int64_t)l->time, l->events ? (int64_t)l->events : -1,
+			      "events lost by the recorder", cite));
 	}
 	if (p->more_losses) {
 		_cleanup_free_ char *what = xasprintf("%" PRIu64 " further losses", p->more_losses);
 
-		TRY(case_loss(s->db, s->source_id, -1, CASE_NO_TIME, (int64_t)p->more_lost, what, 0));
+		TRY(case_loss(s->db, s->source_id, -1, CASE_NO_TIME, (int64_t)p->more_lost, what,
+			      0));
 	}
 	return NULL;
 }
@@ -461,9 +478,12 @@ static struct error *write_types(struct stream *s)
 			TRY(case_insert(s->db, NULL, "INSERT INTO event_count(source_id, event, count) VALUES(?,?,?)",
 					"isi", s->source_id, t->name, (int64_t)t->count));
 		TRY(case_insert(s->db, NULL,
-				"INSERT INTO coverage(source_id, event, known, complete, scope, from_ns, to_ns)"
-				" VALUES(?,?,?,?,?,?,?)", "issssII", s->source_id, t->name, known[t->known], complete[c],
-				scope[t->scope], s->n_events ? &first : NULL, s->n_events ? &last : NULL));
+				"INSERT INTO coverage(source_id, event, known, complete, scope, "
+				"from_ns, to_ns)"
+				" VALUES(?,?,?,?,?,?,?)",
+				"issssII", s->source_id, t->name, known[t->known], complete[c],
+				scope[t->scope], s->n_events ? &first : NULL,
+				s->n_events ? &last : NULL));
 	}
 	return NULL;
 }

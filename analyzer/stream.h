@@ -50,7 +50,8 @@ struct field_value {
 	enum field_type	type;
 	int64_t		i;
 	uint64_t	u;
-	const char	*s;	/* FIELD_STR: @len bytes, not necessarily NUL-terminated; FIELD_ARRAY: @len bytes of integers, @u bytes each, signed when @i */
+	const char *s; /* FIELD_STR: @len bytes, not necessarily NUL-terminated; FIELD_ARRAY: @len
+			  bytes of integers, @u bytes each, signed when @i */
 	size_t		len;
 };
 
@@ -58,22 +59,27 @@ struct field_value {
 struct stream_ops {
 	/*
 	 * cite_text() - the record at @pos as one line of text for a citation (the line itself for
-	 * text forms, `comm-tid [cpu] time: event: fields` for binary ones). Called after the last push,
-	 * in the parser's thread. Returns a malloc'd string or NULL.
+	 * text forms, `comm-tid [cpu] time: event: fields` for binary ones). Called after the last
+	 * push, in the parser's thread. Returns a malloc'd string or NULL.
 	 */
 	char *(*cite_text)(void *priv, const struct event *ev);
-	/* fields() - call @emit for each field of the event, in format order; kernel names, raw values. */
+	/* fields() - call @emit for each field of the event, in format order; kernel names, raw
+	 * values. */
 	void (*fields)(void *priv, const struct event *ev,
-		       void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg);
-	/* stack() - call chain of the record, top first; returns number of frames put into @ips (at most @max). Thread-safe against push. */
+		       void (*emit)(void *arg, const char *name, const struct field_value *v),
+		       void *arg);
+	/* stack() - call chain of the record, top first; returns number of frames put into @ips (at
+	 * most @max). Thread-safe against push. */
 	size_t (*stack)(void *priv, const struct event *ev, uint64_t *ips, size_t max);
 	/*
-	 * render() - the fields of @n events as the kernel's print format puts them, into @texts (malloc'd; NULL where that
-	 * can't be done). May start a helper process; for printing only.
+	 * render() - the fields of @n events as the kernel's print format puts them, into @texts
+	 * (malloc'd; NULL where that can't be done). May start a helper process; for printing only.
 	 */
 	void (*render)(void *priv, const struct event *const *evs, size_t n, char **texts);
-	/* line_of() - line number (from 1) for text forms; absent for binary ones: cites then carry the offset. */
-	void (*lines_of)(void *priv, const uint64_t *pos, uint64_t *line, size_t n); /* @pos ascending */
+	/* line_of() - line number (from 1) for text forms; absent for binary ones: cites then carry
+	 * the offset. */
+	void (*lines_of)(void *priv, const uint64_t *pos, uint64_t *line,
+			 size_t n); /* @pos ascending */
 };
 
 /* What is known about the recording as a whole; strings are copied. NULL/0/-1: unknown. */
@@ -87,10 +93,12 @@ struct source_desc {
 	const char	*command;
 	int		cpus;
 	const char	*clock;		/* sched | mono | boot | wall | tsc | local | unknown ... */
-	int64_t		clock_offset_ns;	/* added to a time of the source it gives wall-clock time; where CLOCK_DATA or the like says so */
+	int64_t clock_offset_ns; /* added to a time of the source it gives wall-clock time; where
+				    CLOCK_DATA or the like says so */
 	int64_t		clock_uncertainty_ns;
 	bool		has_clock_offset;
-	uint32_t	time_resolution_ns;	/* 1 for binary, 1000 for text with microseconds, 1e9 for stamps in seconds */
+	uint32_t time_resolution_ns; /* 1 for binary, 1000 for text with microseconds, 1e9 for
+					stamps in seconds */
 	bool		wakings_recorded;	/* set by the stream from its event types */
 	const char	*side;		/* host | guest | unknown (NULL) */
 };
@@ -101,14 +109,22 @@ struct batch {
 };
 
 struct consumer {
-	/* All run in the consumer thread except end(), which runs in the parser's thread after it has been joined. */
-	bool		sync;		/* batch() runs in the parser's thread: it may read the stream's tables and call its ops */
-	struct error *(*begin)(void *priv, struct stream *s);	/* parser's thread, before the first batch */
+	/* All run in the consumer thread except end(), which runs in the parser's thread after it
+	 * has been joined. */
+	bool sync; /* batch() runs in the parser's thread: it may read the stream's tables and call
+		      its ops */
+	struct error *(*begin)(void *priv,
+			       struct stream *s); /* parser's thread, before the first batch */
 	void (*batch)(void *priv, struct stream *s, const struct batch *b);
 	struct error *(*end)(void *priv, struct stream *s);	/* write rows to the case file */
 };
 
-struct stream_time { bool set; uint64_t from_ns, to_ns; bool from_rel, to_rel; bool has_from, has_to; };
+struct stream_time {
+	bool set;
+	uint64_t from_ns, to_ns;
+	bool from_rel, to_rel;
+	bool has_from, has_to;
+};
 
 struct stream {
 	int64_t			source_id;
@@ -123,13 +139,14 @@ struct stream {
 	void			*ops_priv;
 	const struct consumer	*consumer;
 	void			*consumer_priv;
-	uint64_t		first_ns, last_ns;	/* over pushed events that are not pseudo; 0,0 when none */
+	uint64_t first_ns, last_ns; /* over pushed events that are not pseudo; 0,0 when none */
 	uint64_t		n_events;		/* counted events */
 	uint64_t		n_lost;			/* sum of EV_LOST.a[0] */
-	uint64_t		n_unordered;		/* events that came earlier than one before them; they keep their time */
+	uint64_t n_unordered; /* events that came earlier than one before them; they keep their time
+			       */
 	struct stream_time	window;			/* --time */
 	struct strtab		stacks;			/* interned; see stream_stack_id() */
-	int64_t			*stack_rows;		/* rows of table stack by stack id; 0 not written */
+	int64_t *stack_rows; /* rows of table stack by stack id; 0 not written */
 	struct stream_priv	*priv;			/* queue, thread */
 };
 
@@ -142,12 +159,15 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 			  const struct consumer *consumer, void *consumer_priv);
 
 /*
- * stream_event_type() - declare an event type; returns its index. @system may be NULL. The catalogue (events.def)
- * and the probe naming rules (p_FUNC_0, FUNC, r_FUNC_0, FUNC__return ...) decide its kind, unless
- * @kind is not EV_OTHER. Same (system, name) gives the same index. EVENT_TYPE_NONE when there are too many.
+ * stream_event_type() - declare an event type; returns its index. @system may be NULL. The
+ * catalogue (events.def) and the probe naming rules (p_FUNC_0, FUNC, r_FUNC_0, FUNC__return ...)
+ * decide its kind, unless
+ * @kind is not EV_OTHER. Same (system, name) gives the same index. EVENT_TYPE_NONE when there are
+ * too many.
  */
-uint16_t stream_event_type(struct stream *s, const char *system, const char *name, enum event_kind kind,
-			   enum cov_known known, enum cov_complete complete, enum cov_scope scope);
+uint16_t stream_event_type(struct stream *s, const char *system, const char *name,
+			   enum event_kind kind, enum cov_known known, enum cov_complete complete,
+			   enum cov_scope scope);
 
 /*
  * stream_probe_kind() - function (a string id) and direction of a probe event by the names tools
@@ -156,8 +176,9 @@ uint16_t stream_event_type(struct stream *s, const char *system, const char *nam
 enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *func);
 
 /*
- * stream_reason() - EXIT_PACK(index, class) of the exit reason called @name (class from exit_class_of()).
- * Thread rule: strings, reasons, stacks and types grow in the parser's thread; a consumer reads them only in end().
+ * stream_reason() - EXIT_PACK(index, class) of the exit reason called @name (class from
+ * exit_class_of()). Thread rule: strings, reasons, stacks and types grow in the parser's thread; a
+ * consumer reads them only in end().
  */
 uint32_t stream_reason(struct stream *s, const char *name, size_t len);
 static inline const char *stream_reason_name(const struct stream *s, uint32_t packed)
@@ -167,13 +188,16 @@ static inline const char *stream_reason_name(const struct stream *s, uint32_t pa
 	return idx < s->n_reasons ? strtab_str(&s->strings, s->reasons[idx].name) : "?";
 }
 
-/* stream_stack_id() - intern a stack of @n frames, each an address; stream_stack_text_id() frames as text, newline separated, top first. */
+/* stream_stack_id() - intern a stack of @n frames, each an address; stream_stack_text_id() frames
+ * as text, newline separated, top first. */
 uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n);
 uint32_t stream_stack_text_id(struct stream *s, const char *frames, size_t len);
-/* stream_stack_frames() - frames as text (addresses in hex or names), newline separated, top first; malloc'd. */
+/* stream_stack_frames() - frames as text (addresses in hex or names), newline separated, top first;
+ * malloc'd. */
 char *stream_stack_frames(const struct stream *s, uint32_t id);
 
-/* stream_stack_row() - id of the stack's row in table stack, written at the first call; 0 for EVENT_U32_NONE. Only in end(). */
+/* stream_stack_row() - id of the stack's row in table stack, written at the first call; 0 for
+ * EVENT_U32_NONE. Only in end(). */
 int64_t stream_stack_row(struct stream *s, uint32_t id);
 
 /* stream_set() - replace one of s->desc's strings (which the stream owns) by a copy of @value. */
@@ -183,14 +207,15 @@ void stream_set(const char **field, const char *value);
 struct event *stream_next(struct stream *s);
 void stream_push(struct stream *s);
 
-/* stream_interrupted() - SIGINT has come: the parser stops reading and closes normally. stream_interrupt() is the signal handler's part. */
+/* stream_interrupted() - SIGINT has come: the parser stops reading and closes normally.
+ * stream_interrupt() is the signal handler's part. */
 bool stream_interrupted(void);
 void stream_interrupt(void);
 
 /*
- * stream_close() - hand over the last batch, join the consumer, let it write its rows, write `event_count`,
- * `coverage`, `loss` and the source's totals. Frees the stream. Parsers call it while their ops
- * and the member's bytes are still valid.
+ * stream_close() - hand over the last batch, join the consumer, let it write its rows, write
+ * `event_count`, `coverage`, `loss` and the source's totals. Frees the stream. Parsers call it
+ * while their ops and the member's bytes are still valid.
  */
 struct error *stream_close(struct stream *s);
 

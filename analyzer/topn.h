@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topn.h - the N longest of many, without allocating after the first: a min-heap over fixed-size records whose first
- * member is the uint64_t they are ranked by. Equal ranks keep the earlier one, so results do not depend on the heap's shape.
+ * topn.h - the N longest of many, without allocating after the first: a min-heap over fixed-size
+ * records whose first member is the uint64_t they are ranked by. Equal ranks keep the earlier one,
+ * so results do not depend on the heap's shape.
  */
 #ifndef KM_TOPN_H
 #define KM_TOPN_H

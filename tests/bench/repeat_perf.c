@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * repeat_perf IN OUT MEGABYTES - a perf.data as large as wanted: IN's samples again and again with shifted times. Other
- * records but the rounds' ends stay in the first copy only. IN must be an uncompressed file-mode perf.data whose attrs have
- * one prefix of sample_type up to the time.
+ * repeat_perf IN OUT MEGABYTES - a perf.data as large as wanted: IN's samples again and again with
+ * shifted times. Other records but the rounds' ends stay in the first copy only. IN must be an
+ * uncompressed file-mode perf.data whose attrs have one prefix of sample_type up to the time.
  */
 #include <fcntl.h>
 #include <stdint.h>

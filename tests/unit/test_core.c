@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of what everything stands on: interner, UTF-8, top-N, case file, stream, tasks and VMs. */
+/* Unit tests of what everything stands on: interner, UTF-8, top-N, case file, stream, tasks and
+ * VMs. */
 #include "drive.h"
 
 #include <fcntl.h>
@@ -8,7 +9,8 @@
 #include "topn.h"
 #include "utf8.h"
 
-/* An event of declared type @type at @us microseconds; the caller fills the arguments and pushes it. */
+/* An event of declared type @type at @us microseconds; the caller fills the arguments and pushes
+ * it. */
 static struct event *event_at(struct drive *f, uint16_t type, uint64_t us, int cpu, int tid)
 {
 	return drive_next(f, f->s->types[type].kind, type, us * 1000, (uint16_t)cpu, tid);
@@ -25,7 +27,8 @@ static void strtab_interns(void **state)
 	for (i = 0; i < 1200; i++) {
 		int n = snprintf(buf, sizeof(buf), "s%d", i);
 
-		assert_int_equal(strtab_id(&t, buf, (size_t)n), i < 1000 ? (uint32_t)i : STRTAB_NONE);
+		assert_int_equal(strtab_id(&t, buf, (size_t)n),
+				 i < 1000 ? (uint32_t)i : STRTAB_NONE);
 	}
 	assert_int_equal(strtab_id(&t, "s77", 3), 77);
 	assert_int_equal(strtab_find(&t, "s1100", 5), STRTAB_NONE);
@@ -124,8 +127,13 @@ static void stream_counts_and_window(void **state)
 
 	(void)state;
 	drive_open(&f);
-	f.s->window = (struct stream_time){ .set = true, .has_from = true, .from_rel = true, .from_ns = 5000,
-					    .has_to = true, .to_rel = true, .to_ns = 10000 };
+	f.s->window = (struct stream_time){ .set = true,
+					    .has_from = true,
+					    .from_rel = true,
+					    .from_ns = 5000,
+					    .has_to = true,
+					    .to_rel = true,
+					    .to_ns = 10000 };
 	for (i = 0; i < 20; i++) {
 		event_at(&f, drive_type(&f, "kvm", "kvm_fpu"), 100 + (uint64_t)i, 0, 1);
 		stream_push(f.s);
@@ -189,7 +197,8 @@ static void probe_names(void **state)
 
 		assert_int_equal(f.s->types[t].kind, rows[i].kind);
 		if (rows[i].func)
-			assert_string_equal(strtab_str(&f.s->strings, f.s->types[t].func), rows[i].func);
+			assert_string_equal(strtab_str(&f.s->strings, f.s->types[t].func),
+					    rows[i].func);
 	}
 	drive_close(&f);
 	drive_free(&f);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of roots, retry loops, function spans and system calls, each on a short made-up sequence. */
+/* Unit tests of roots, retry loops, function spans and system calls, each on a short made-up
+ * sequence. */
 #include "drive.h"
 
-/* An event of declared type @type at @us microseconds; the caller fills the arguments and pushes it. */
+/* An event of declared type @type at @us microseconds; the caller fills the arguments and pushes
+ * it. */
 static struct event *event_at(struct drive *f, uint16_t type, uint64_t us, int cpu, int tid)
 {
 	return drive_next(f, f->s->types[type].kind, type, us * 1000, (uint16_t)cpu, tid);
 }
 
-static void exit_at(struct drive *f, uint64_t us, int cpu, int tid, const char *reason, uint64_t rip,
-		    uint32_t vcpu)
+static void exit_at(struct drive *f, uint64_t us, int cpu, int tid, const char *reason,
+		    uint64_t rip, uint32_t vcpu)
 {
 	struct event *ev = event_at(f, drive_type(f, "kvm", "kvm_exit"), us, cpu, tid);
 
@@ -73,7 +75,8 @@ static void roots_alternate(void **state)
 	drive_free(&f);
 }
 
-/* Every load another root: churn; the same page faults under each. CR accesses were not recorded: NULL, not 0. */
+/* Every load another root: churn; the same page faults under each. CR accesses were not recorded:
+ * NULL, not 0. */
 static void roots_churn(void **state)
 {
 	struct drive f;
@@ -189,7 +192,8 @@ static void spans_and_loss(void **state)
 	drive_free(&f);
 }
 
-static void syscall_event(struct drive *f, uint64_t us, int tid, bool enter, uint32_t nr, uint64_t a0, uint64_t a1)
+static void syscall_event(struct drive *f, uint64_t us, int tid, bool enter, uint32_t nr,
+			  uint64_t a0, uint64_t a1)
 {
 	struct event *ev = event_at(f, drive_type(f, "raw_syscalls", enter ? "sys_enter" : "sys_exit"), us, 0, tid);
 
