@@ -137,7 +137,8 @@ void text_item(struct text *t, int indent, int hang, const char *style, const ch
 	s = prose(t, fmt, ap);
 	va_end(ap);
 	put_blanks(t->out, indent);
-	fprintf(t->out, "%s%s%s", style, clean, *style ? t->off : "");
+	if (*clean)
+		fprintf(t->out, "%s%s%s", style, clean, *style ? t->off : "");
 	put_blanks(t->out, MAX(hang - col, 1));
 	wrap(t, MAX(hang, col + 1), hang, s);
 }

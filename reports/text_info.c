@@ -125,8 +125,9 @@ static struct error *put_incomplete(struct text *t)
 		"SELECT CASE complete WHEN 'sampled' THEN 'Only sampled (their numbers are no counts)' "
 		"WHEN 'filtered' THEN 'Only filtered' WHEN 'lossy' THEN 'With losses' ELSE complete END, COUNT(*), "
 		"(SELECT group_concat(event, ', ') FROM (SELECT event FROM coverage c WHERE c.source_id = k.source_id AND "
-		"c.complete = k.complete ORDER BY event LIMIT 6)), source_id "
-		"FROM coverage k WHERE complete <> 'all' GROUP BY source_id, complete ORDER BY source_id, complete",
+		"c.complete = k.complete AND NOT (complete = 'sampled' AND instr(event, ':') = 0) ORDER BY event LIMIT 6)), source_id "
+		"FROM coverage k WHERE complete <> 'all' AND NOT (complete = 'sampled' AND instr(event, ':') = 0) "
+		"GROUP BY source_id, complete ORDER BY source_id, complete",
 		""));
 	while (case_step(t->ctx->db, st, &err)) {
 		const char *source = text_source(t, sqlite3_column_int64(st, 3));

@@ -421,6 +421,18 @@ static void put_open(struct text *t, struct tally *y)
 	}
 }
 
+static void put_none(struct text *t, const struct tally *y)
+{
+	_cleanup_free_ char *line = NULL;
+
+	if (y->ruled_out)
+		text_join(&line, ", ", "%zu %s ruled out", y->ruled_out, y->ruled_out == 1 ? "is" : "are");
+	if (y->open)
+		text_join(&line, ", ", "%zu can't be told from this input", y->open);
+	text_item(t, 0, 0, t->bold, "No known bug matches.", "%zu signature%s checked: %s.", y->checked,
+		  y->checked == 1 ? " was" : "s were", line ? line : "no verdict");
+}
+
 struct error *text_verdicts(struct text *t)
 {
 	struct tally y = { 0 };
@@ -433,11 +445,7 @@ struct error *text_verdicts(struct text *t)
 			  "but %zu %s possible (%zu signatures checked).", y.possible,
 			  y.possible == 1 ? "is" : "are", y.checked);
 	else if (!y.full && y.checked)
-		text_item(
-			t, 0, 0, t->bold, "No known bug matches.",
-			"%zu signatures were checked, %zu of them ruled out, %zu can't be told from this "
-			"input.",
-			y.checked, y.ruled_out, y.open);
+		put_none(t, &y);
 	any = !y.full;		/* then a sentence stands before */
 	put_kind(t, y.all, "match", put_full, SIZE_MAX, &any);
 	put_kind(t, y.all, "likely", put_full, SIZE_MAX, &any);
