@@ -235,9 +235,13 @@ static void end_op(struct stalls *s, uint32_t task, struct op *op, uint64_t end,
 		.ctx = HCTX(HCTX_IOCTL, op->request), .kind = STALL_OPERATION, .partial = open,
 		.info = { .reason = EVENT_U32_NONE, .user_reason = EVENT_U32_NONE },
 	};
+	uint16_t cpu = s->e->tasks[task].cpu;
 	uint32_t i;
 
 	op->request = 0;
+	/* a call whose end may be among what was lost has no known length */
+	if (cpu < s->e->n_cpus && s->e->cpus[cpu].lost_ns > stall.start)
+		return;
 	if (end - stall.start < patterns_floor(&s->patterns))
 		return;
 	chain_start(&s->chain, s->h);
@@ -281,17 +285,6 @@ static void stalls_event(struct engine *e, void *state, const struct event *ev)
 	op->request = request;
 	op->start = e->now;
 	op->pos = ev->pos;
-}
-
-static void stalls_lost(struct engine *e, void *state, uint16_t cpu)
-{
-	struct stalls *s = state;
-	size_t i;
-
-	/* a call whose end may be among what was lost has no known length */
-	for (i = 0; i < s->n_ops; i++)
-		if (s->ops[i].request && (cpu == EVENT_CPU_NONE || e->tasks[i].cpu == cpu))
-			s->ops[i].request = 0;
 }
 
 /*
@@ -368,7 +361,6 @@ static const struct analysis stalls_analysis = {
 	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
 	.begin = stalls_begin,
 	.event = stalls_event,
-	.lost = stalls_lost,
 	.flush = stalls_flush,
 	.destroy = stalls_destroy,
 };

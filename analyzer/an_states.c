@@ -5,7 +5,7 @@
 #define BINS			512
 #define BIN_MIN_NS		NSEC_PER_MSEC
 #define MAX_BINNED		1024	/* vCPUs with state slices; further ones have sums only */
-#define MAX_THREADS		65536
+#define MAX_THREADS		16384
 #define RECENT			4
 #define KVM_RUN			0xae80	/* linux/kvm.h */
 #define KVM_EXIT_HLT		5

@@ -332,10 +332,14 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 	if (irq || s->waker == 0) {
 		l->flags |= (s->wflags & EVF_SOFTIRQ) && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ
 										    : LF_IRQ;
-		l->flags |= irq ? 0 : LF_INFERRED;
+		/* sched_wakeup may come from the interrupt that a waker on another CPU sent here */
+		l->flags |= irq && s->wkind == EV_SCHED_WAKING ? 0 : LF_INFERRED;
 		l->named_ns = s->end - s->start;
 		return;
 	}
+	/* without flags an interrupt on top of this task can't be told from the task */
+	if (!(s->wflags & EVF_KNOWN))
+		l->flags |= LF_INFERRED;
 	if (s->waker == s->task)
 		return;
 	if (l->depth + 1 >= CHAIN_DEPTH || !room(c, 4)) {
