@@ -191,7 +191,7 @@ static bool boot_stamp(struct scan *c, int64_t *ns)
 void log_split(const struct line *ln, struct log_entry *e)
 {
 	struct scan c = scan_line(ln), d;
-	int64_t ns;
+	int64_t ns = 0;
 
 	memset(e, 0, sizeof(*e));
 	e->time_ns = CASE_NO_TIME;

@@ -115,13 +115,14 @@ static struct error *number(struct parse_ctx *ctx, struct numa_state *st, const 
 /* The list of CPUs is complete: write it as ranges. */
 static struct error *flush_cpus(struct parse_ctx *ctx, struct numa_state *st)
 {
-	_cleanup_free_ char *text = xmalloc(st->n_cpus * 12 + 1);
+	_cleanup_free_ char *text = NULL;
 	char key[48];
 	size_t i, j, len = 0;
 
 	if (!st->in_cpus)
 		return NULL;
 	st->in_cpus = false;
+	text = xmalloc(st->n_cpus * 12 + 1);
 	text[0] = '\0';
 	for (i = 0; i < st->n_cpus; i = j) {
 		for (j = i + 1; j < st->n_cpus && st->cpus[j] == st->cpus[j - 1] + 1; j++)

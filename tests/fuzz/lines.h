@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lines.h - a fuzz target for one text parser: the bytes go through its sniff, then line by line through the
- * parser as a whole member and once more as lines out of prose; at the end snapshots are paired. An
- * error other than "bad input" is a finding.
+ * lines.h - a fuzz target for one text parser: the bytes go through its sniff, then line by line
+ * through the parser as a whole member and once more as lines out of prose; at the end snapshots
+ * are paired. An error other than "bad input" is a finding.
  */
 #ifndef KM_FUZZ_LINES_H
 #define KM_FUZZ_LINES_H
@@ -21,9 +21,11 @@ static inline void fuzz_must(struct error *err)
 	error_free(err);
 }
 
-static inline void fuzz_sniff(const struct parser *p, const char *name, const uint8_t *data, size_t size)
+static inline void fuzz_sniff(const struct parser *p, const char *name, const uint8_t *data,
+			      size_t size)
 {
-	struct sniff s = { .name = name, .head = data, .len = MIN(size, (size_t)65536), .size = size };
+	struct sniff s = {
+		.name = name, .head = data, .len = MIN(size, (size_t)65536), .size = size};
 
 	if (p->sniff)
 		p->sniff(&s);
@@ -77,7 +79,8 @@ static inline struct case_db *fuzz_db(void)
 	return db;
 }
 
-static inline int fuzz_parser(const char *format, const char *name, const uint8_t *data, size_t size)
+static inline int fuzz_parser(const char *format, const char *name, const uint8_t *data,
+			      size_t size)
 {
 	struct strtab messages;
 	struct member m = { .id = 1, .path = name, .name = name, .data = data, .size = size };
@@ -92,7 +95,8 @@ static inline int fuzz_parser(const char *format, const char *name, const uint8_
 		ctx.parser = *it;
 		fuzz_sniff(*it, name, data, size);
 		if ((*it)->kind != PARSER_LINES) {
-			if ((*it)->sniff(&(struct sniff){ name, data, MIN(size, (size_t)65536), size }))
+			if ((*it)->sniff(
+				    &(struct sniff){name, data, MIN(size, (size_t)65536), size}))
 				fuzz_must((*it)->parse(&ctx));
 			break;
 		}
