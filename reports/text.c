@@ -446,7 +446,7 @@ static struct error *text_render(struct report_ctx *ctx)
 		.ctx = ctx,
 		.out = ctx->out,
 		.width = ctx->width,
-		.prose = MIN(ctx->width, PROSE_MAX),
+		.prose = ctx->width < PROSE_MAX ? ctx->width : PROSE_MAX,
 		.verbose = ctx->opt->verbose > 0,
 		.bold = "",
 		.dim = "",
@@ -480,6 +480,7 @@ static struct error *text_render(struct report_ctx *ctx)
 	free(t.prefix);
 	json_object_put(t.vms);
 	json_object_put(t.sources);
+	/* cppcheck-suppress returnDanglingLifetime ; errors hold no pointers to the report's state */
 	return err;
 }
 
