@@ -90,7 +90,8 @@ static void keep_line(struct text_record *r, const struct line *ln)
 	l = &r->lines[r->n_lines++];
 	l->pos = ln->off;
 	l->no = ln->no;
-	l->text = xstrndup(ln->s, ln->len);
+	l->text = xmalloc(ln->len + 1);		/* NUL bytes and all */
+	memcpy(l->text, ln->s, ln->len);
 	l->len = ln->len;
 }
 
