@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_data.c - the parser of perf.data files (file mode): header, features, then one walk over
- * the records. The parts are described in perf_file.h.
+ * perf_data.c - the parser of perf.data files: header, features, then one walk over the records. The parts are described in perf_file.h.
  */
 #include "perf_file.h"
 #include "render.h"
@@ -19,7 +18,9 @@ static void data_bounds(struct perf_file *pf, uint64_t *start, uint64_t *end)
 	const struct perf_section *d = &pf->data_sec;
 
 	*start = d->off;
-	if (!d->size) {
+	if (pf->pipe) {
+		*end = pf->size;
+	} else if (!d->size) {
 		pf->killed = true;
 		*end = pf->size;
 		parse_remark(pf->ctx, true, "the recorder was killed before it wrote the data's size and the event formats "
@@ -182,14 +183,17 @@ static struct error *parse(struct parse_ctx *ctx)
 	struct error *err;
 
 	pf->ctx = ctx;
-	pf->data = ctx->m->data;
-	pf->size = ctx->m->size;
+	pf->data = pf->file = ctx->m->data;
+	pf->size = pf->file_size = ctx->m->size;
 	strtab_init(&pf->comms, 1u << 20);
 	err = perf_read_header(pf);
 	if (!err) {
 		data_bounds(pf, &start, &end);
 		perf_read_features(pf);
-		err = read_records(pf, start, end);
+		if (pf->pipe)
+			err = perf_pipe_scan(pf, start, end);
+		if (!err)
+			err = read_records(pf, start, end);
 	}
 	release(pf);
 	return err;

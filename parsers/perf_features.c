@@ -181,7 +181,7 @@ static void feat_event_desc(struct perf_file *pf, struct perf_buf *b)
 		 * The descriptions follow the attributes' order; without it, the same event is
 		 * looked for.
 		 */
-		if (!perf_parse_attr(&desc, attr, attr_size))
+		if (!perf_parse_attr(&desc, attr, attr_size, b->swap))
 			continue;
 		if (i < pf->n_attrs && !pf->attrs[i].name && pf->attrs[i].type == desc.type &&
 		    pf->attrs[i].config == desc.config) {
@@ -279,10 +279,11 @@ static void feat_dir_format(struct perf_file *pf, struct perf_buf *b)
 static void feat_compressed(struct perf_file *pf, struct perf_buf *b)
 {
 	(void)b;
+	pf->packed = true;
 	perf_add_fact(pf, "perf.compressed", "zstd");
 }
 
-void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size)
+void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size, uint16_t misc)
 {
 	char key[512], hex[64];
 	size_t len, i, n = 20;
@@ -292,7 +293,7 @@ void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size)
 	len = strnlen((const char *)rec + 36, size - 36);
 	if (!len || len > 480)
 		return;
-	if (rec_misc(rec) & (1u << 15) && rec[32] <= 20)	/* PERF_RECORD_MISC_BUILD_ID_SIZE */
+	if (misc & (1u << 15) && rec[32] <= 20)	/* PERF_RECORD_MISC_BUILD_ID_SIZE */
 		n = rec[32];
 	for (i = 0; i < n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", rec[12 + i]);
@@ -304,12 +305,12 @@ void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size)
 static void feat_build_id(struct perf_file *pf, struct perf_buf *b)
 {
 	while (b->end - b->p >= 8) {
-		uint16_t size = rec_size(b->p);
+		uint16_t size = get16(pf, b->p + 6), misc = get16(pf, b->p + 4);
 		const uint8_t *rec = b->p;
 
 		if (size < 8 || !buf_bytes(b, size))
 			break;
-		perf_add_build_id(pf, rec, size);
+		perf_add_build_id(pf, rec, size, misc);
 	}
 }
 
@@ -352,7 +353,7 @@ void perf_read_features(struct perf_file *pf)
 	uint64_t at = pf->data_sec.off + pf->data_sec.size;
 	unsigned int bit, missing = 0, any = 0;
 
-	if (pf->killed || at < pf->data_sec.off)
+	if (pf->pipe || pf->killed || at < pf->data_sec.off)
 		return;
 	for (bit = 0; bit < FEAT_MAX; bit++) {
 		uint64_t off, size;
@@ -364,15 +365,16 @@ void perf_read_features(struct perf_file *pf)
 			missing++;
 			continue;
 		}
-		off = load64(pf->data + at);
-		size = load64(pf->data + at + 8);
+		off = get64(pf, pf->data + at);
+		size = get64(pf, pf->data + at + 8);
 		at += 16;
 		if (off > pf->size || size > pf->size - off) {
 			missing++;
 			continue;
 		}
 		perf_feature(pf, bit,
-			     (struct perf_buf){ pf->data + off, pf->data + off + size, false });
+			     (struct perf_buf){ pf->data + off, pf->data + off + size, false,
+					pf->swap });
 	}
 	if (missing)
 		parse_remark(pf->ctx, true, "cut behind its events at byte %" PRIu64 ": %u of %u feature sections are missing",

@@ -9,6 +9,8 @@
  *   perf_records.c   records to events
  *   perf_tasks.c     comms and thread groups from the recorder's own records
  *   perf_view.c      records looked at again: citations, fields, stacks
+ *   perf_pipe.c      pipe mode: descriptions that come as records
+ *   perf_flat.c      records unpacked (zstd) into one plain stream
  *   perf_data.c      the parser: puts these together
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h
@@ -19,12 +21,14 @@
 #define KM_PERF_FILE_H
 
 #include "parser.h"
+#include "spool.h"
 #include "tp_format.h"
 
 #define PERF_MAX_ATTRS		4096
 #define PERF_MAX_IDS		(1u << 20)
 #define PERF_MAX_FACTS		8192
 #define PERF_MAX_FORMATS	60000
+#define PERF_MAX_FEATURE	256
 #define PERF_MAX_NODES		1024
 #define PERF_MAX_TIME		((uint64_t)INT64_MAX / 2)	/* 146 years: later is damage */
 #define PERF_NONE		0xffff		/* a part that a layout lacks */
@@ -56,6 +60,7 @@ enum perf_record {
 	PERF_THREAD_MAP = 73,
 	PERF_CPU_MAP = 74,
 	PERF_STAT_CONFIG = 75,
+	PERF_EVENT_UPDATE = 78,
 	PERF_TIME_CONV = 79,
 	PERF_FEATURE = 80,
 	PERF_COMPRESSED = 81,
@@ -155,10 +160,28 @@ struct perf_fact {
 
 struct render;
 
+/* Where in the bundle a stretch of the unpacked records comes from. */
+struct perf_place {
+	uint64_t	pos, off;	/* in the unpacked stream; in its member */
+	int64_t		member_id;
+	bool		packed;		/* all of the stretch out of the one record at off */
+};
+
 struct perf_file {
 	struct parse_ctx *ctx;
-	const uint8_t	*data;
+	const uint8_t	*data;		/* the records; the member's own bytes unless unpacked */
 	uint64_t	size;
+	const uint8_t	*file;		/* the member */
+	uint64_t	file_size;
+	bool		swap;		/* the member is of the other byte order */
+	bool		pipe;		/* descriptions come as records, no sections */
+	uint64_t	meta_end;	/* pipe mode: descriptions before this offset have been taken */
+	bool		packed;		/* feature COMPRESSED is set */
+	bool		flat;		/* data is the unpacked stream in blob */
+	struct spool	own_spool;	/* where the member has none */
+	struct blob	blob;
+	struct perf_place *places;	/* of the unpacked stream, ascending */
+	size_t		n_places, cap_places;
 	/* header */
 	uint64_t	attr_size;
 	struct perf_section attrs_sec, data_sec, types_sec;
@@ -217,6 +240,7 @@ struct perf_file {
 struct perf_buf {
 	const uint8_t	*p, *end;
 	bool		bad;
+	bool		swap;		/* numbers are of the other byte order */
 };
 
 static inline uint32_t buf_u32(struct perf_buf *b)
@@ -230,7 +254,7 @@ static inline uint32_t buf_u32(struct perf_buf *b)
 	}
 	memcpy(&v, b->p, sizeof(v));
 	b->p += 4;
-	return v;
+	return b->swap ? __builtin_bswap32(v) : v;
 }
 
 static inline uint64_t buf_u64(struct perf_buf *b)
@@ -244,7 +268,7 @@ static inline uint64_t buf_u64(struct perf_buf *b)
 	}
 	memcpy(&v, b->p, sizeof(v));
 	b->p += 8;
-	return v;
+	return b->swap ? __builtin_bswap64(v) : v;
 }
 
 /* buf_bytes() - the next @n bytes, or NULL. */
@@ -300,6 +324,22 @@ static inline uint16_t load16(const uint8_t *p)
 	return v;
 }
 
+/* The same in the member's byte order. */
+static inline uint64_t get64(const struct perf_file *pf, const uint8_t *p)
+{
+	return pf->swap ? __builtin_bswap64(load64(p)) : load64(p);
+}
+
+static inline uint32_t get32(const struct perf_file *pf, const uint8_t *p)
+{
+	return pf->swap ? __builtin_bswap32(load32(p)) : load32(p);
+}
+
+static inline uint16_t get16(const struct perf_file *pf, const uint8_t *p)
+{
+	return pf->swap ? __builtin_bswap16(load16(p)) : load16(p);
+}
+
 /* The 8 bytes that start every record. */
 static inline uint32_t rec_type(const uint8_t *rec)
 {
@@ -317,24 +357,26 @@ static inline uint16_t rec_size(const uint8_t *rec)
 }
 
 /* perf_header.c */
-/*
- * perf_read_header() - the file header, attributes and ids. Forms that aren't read (pipe mode,
- * the other byte order) are one ERR_INPUT.
- */
+/* perf_read_header() - the file header, attributes and ids; in pipe mode the header only. */
 struct error *perf_read_header(struct perf_file *pf);
 /*
  * perf_add_attr() - add the attribute in the @len bytes at @p (a struct perf_event_attr of any
  * size); its index, or -1.
  */
 int perf_add_attr(struct perf_file *pf, const uint8_t *p, size_t len);
-/* perf_parse_attr() - the same into @a, without layout; false when it is too short. */
-bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len);
+/*
+ * perf_parse_attr() - the same into @a, without layout; false when it is too short. @swap: of the
+ * other byte order.
+ */
+bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len, bool swap);
 void perf_add_id(struct perf_file *pf, uint64_t id, size_t attr);
 /*
  * perf_layout_done() - after the last attribute: where ids and times lie when a record's
  * attribute isn't known yet.
  */
 void perf_layout_done(struct perf_file *pf);
+/* perf_attr_by_id() - the attribute with @id; NULL when there is none. */
+struct perf_attr *perf_attr_by_id(const struct perf_file *pf, uint64_t id);
 /*
  * perf_attr_of() - the attribute of a record of @size bytes at @rec; NULL when its id is
  * unknown.
@@ -363,9 +405,30 @@ void perf_read_features(struct perf_file *pf);
 /* perf_feature() - one feature section (file mode) or record (pipe mode). */
 void perf_feature(struct perf_file *pf, unsigned int bit, struct perf_buf b);
 void perf_add_fact(struct perf_file *pf, const char *key, const char *value);
-void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size);
+void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size, uint16_t misc);
 /* perf_write_facts() - facts into the case file, after the stream has its source row. */
 struct error *perf_write_facts(struct perf_file *pf);
+
+/* perf_pipe.c */
+/* perf_is_meta() - records that describe the recording, in pipe mode. */
+bool perf_is_meta(uint32_t type);
+/*
+ * perf_meta() - take one, of @size bytes at @rec in the member's byte order; @extra bytes follow
+ * it (TRACING_DATA).
+ */
+void perf_meta(struct perf_file *pf, uint32_t type, const uint8_t *rec, size_t size,
+	       uint64_t extra);
+/*
+ * perf_pipe_scan() - take all of [@start, @end) up to the first event; ERR_INPUT when no event is
+ * described. Later ones are taken on the way.
+ */
+struct error *perf_pipe_scan(struct perf_file *pf, uint64_t start, uint64_t end);
+/*
+ * perf_extra() - bytes behind a record of the member that belong to it; at most @left. @type and
+ * @size are the record's.
+ */
+uint64_t perf_extra(const struct perf_file *pf, uint32_t type, const uint8_t *rec, size_t size,
+		    uint64_t left);
 
 /* perf_tracing.c */
 void perf_tracing_data(struct perf_file *pf, struct perf_buf b);

@@ -6,14 +6,15 @@
 #include "perf_file.h"
 
 #define HEADER_SIZE	104
+#define PIPE_HEADER_SIZE 16
 #define ATTR_MIN	64	/* PERF_ATTR_SIZE_VER0 */
 #define ATTR_MAX	4096
 
 static const char magic2[8] = "PERFILE2", magic2_swapped[8] = "2ELIFREP", magic1[8] = "PERFFILE";
 
-static struct perf_section section_at(const uint8_t *p)
+static struct perf_section section_at(const struct perf_file *pf, const uint8_t *p)
 {
-	return (struct perf_section){ load64(p), load64(p + 8) };
+	return (struct perf_section){ get64(pf, p), get64(pf, p + 8) };
 }
 
 /* Cut @s to what the file has; false when nothing is left. */
@@ -25,25 +26,42 @@ static bool clip(const struct perf_file *pf, struct perf_section *s)
 	return s->size > 0;
 }
 
-bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len)
+/*
+ * The flags are a C bit field: a big-endian machine fills each byte from its highest bit, in the
+ * same order of bytes. (The two bits of precise_ip come out reversed; nothing here needs them.)
+ */
+static uint64_t flags_of(const uint8_t *p, bool swap)
 {
+	uint64_t v = 0;
+	size_t i;
+
+	if (!swap)
+		return load64(p);
+	for (i = 0; i < 64; i++)
+		v |= (uint64_t)(p[i / 8] >> (7 - i % 8) & 1) << i;
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? load64(p) : v;
+}
+
+bool perf_parse_attr(struct perf_attr *a, const uint8_t *p, size_t len, bool swap)
+{
+	struct perf_buf b = { p, p + len, false, swap };
+
 	memset(a, 0, sizeof(*a));
 	if (len < ATTR_MIN)
 		return false;
-	a->type = load32(p);
-	a->config = load64(p + 8);
-	a->period = load64(p + 16);
-	a->sample_type = load64(p + 24);
-	a->read_format = load64(p + 32);
-	a->flags = load64(p + 40);
-	if (len >= 80)
-		a->branch_type = load64(p + 72);
-	if (len >= 96) {
-		a->regs_user = load64(p + 80);
-		a->clockid = (int32_t)load32(p + 92);
-	}
-	if (len >= 104)
-		a->regs_intr = load64(p + 96);
+	a->type = buf_u32(&b);
+	buf_u32(&b);		/* size */
+	a->config = buf_u64(&b);
+	a->period = buf_u64(&b);
+	a->sample_type = buf_u64(&b);
+	a->read_format = buf_u64(&b);
+	a->flags = flags_of(buf_bytes(&b, 8), swap);
+	buf_bytes(&b, 24);	/* wakeup, breakpoint type; config1, config2 */
+	a->branch_type = buf_u64(&b);
+	a->regs_user = buf_u64(&b);
+	buf_u32(&b);		/* sample_stack_user */
+	a->clockid = (int32_t)buf_u32(&b);
+	a->regs_intr = buf_u64(&b);
 	return true;
 }
 
@@ -114,7 +132,7 @@ int perf_add_attr(struct perf_file *pf, const uint8_t *p, size_t len)
 {
 	struct perf_attr a;
 
-	if (pf->n_attrs >= PERF_MAX_ATTRS || !perf_parse_attr(&a, p, len))
+	if (pf->n_attrs >= PERF_MAX_ATTRS || !perf_parse_attr(&a, p, len, pf->swap))
 		return -1;
 	set_layout(&a);
 	a.ev = EVENT_TYPE_NONE;
@@ -188,10 +206,21 @@ void perf_layout_done(struct perf_file *pf)
 			     pf->n_attrs);
 }
 
+struct perf_attr *perf_attr_by_id(const struct perf_file *pf, uint64_t id)
+{
+	size_t i;
+
+	if (!pf->ids_size)
+		return NULL;
+	for (i = id_slot(pf, id); pf->ids[i].attr; i = (i + 1) & (pf->ids_size - 1))
+		if (pf->ids[i].id == id)
+			return &pf->attrs[pf->ids[i].attr - 1];
+	return NULL;
+}
+
 struct perf_attr *perf_attr_of(const struct perf_file *pf, const uint8_t *rec, size_t size)
 {
 	uint64_t id;
-	size_t i;
 
 	if (pf->n_attrs == 1)
 		return pf->attrs;
@@ -212,12 +241,7 @@ struct perf_attr *perf_attr_of(const struct perf_file *pf, const uint8_t *rec, s
 		if (!id)	/* synthesised by the recorder */
 			return pf->attrs;
 	}
-	if (!pf->ids_size)
-		return NULL;
-	for (i = id_slot(pf, id); pf->ids[i].attr; i = (i + 1) & (pf->ids_size - 1))
-		if (pf->ids[i].id == id)
-			return &pf->attrs[pf->ids[i].attr - 1];
-	return NULL;
+	return perf_attr_by_id(pf, id);
 }
 
 char *perf_attr_label(const struct perf_attr *a)
@@ -307,7 +331,7 @@ static struct error *read_ids(struct perf_file *pf, struct perf_section sec, siz
 		n = sec.off < pf->size ? sec.size / 8 : 0;
 	}
 	for (i = 0; i < n && i < PERF_MAX_IDS; i++)
-		perf_add_id(pf, load64(pf->data + sec.off + i * 8), attr);
+		perf_add_id(pf, get64(pf, pf->data + sec.off + i * 8), attr);
 	return NULL;
 }
 
@@ -326,7 +350,7 @@ static void read_event_types(struct perf_file *pf)
 
 		for (i = 0; i < pf->n_attrs && len; i++)
 			if (!pf->attrs[i].name && pf->attrs[i].type == PT_TRACEPOINT &&
-			    pf->attrs[i].config == load64(p))
+			    pf->attrs[i].config == get64(pf, p))
 				pf->attrs[i].name = xstrndup((const char *)p + 8, len);
 	}
 }
@@ -352,12 +376,28 @@ static struct error *read_attrs(struct perf_file *pf)
 			parse_remark(pf->ctx, true, "more than %d events, the rest is left out", PERF_MAX_ATTRS);
 			break;
 		}
-		TRY(read_ids(pf, section_at(p + pf->attr_size - 16), (size_t)idx));
+		TRY(read_ids(pf, section_at(pf, p + pf->attr_size - 16), (size_t)idx));
 	}
 	if (!pf->n_attrs)
 		return error_new(ERR_INPUT, "perf.data holds no event descriptions");
 	read_event_types(pf);
 	return NULL;
+}
+
+/*
+ * The bits are an array of unsigned long: a big-endian host with 32 bits swaps each half on its
+ * own. HOSTNAME (3) is always there and tells which (as tools/perf/util/header.c does).
+ */
+static void read_feature_bits(struct perf_file *pf, const uint8_t *p)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pf->features); i++)
+		pf->features[i] = get64(pf, p + 8 * i);
+	if (!pf->swap || pf->features[0] >> 3 & 1)
+		return;
+	for (i = 0; i < ARRAY_SIZE(pf->features); i++)
+		pf->features[i] = (uint64_t)get32(pf, p + 8 * i + 4) << 32 | get32(pf, p + 8 * i);
 }
 
 struct error *perf_read_header(struct perf_file *pf)
@@ -367,25 +407,28 @@ struct error *perf_read_header(struct perf_file *pf)
 
 	if (pf->size < 16)
 		return error_new(ERR_INPUT, "perf.data is cut inside its header (%" PRIu64 " bytes)", pf->size);
-	if (!memcmp(p, magic2_swapped, 8))
-		return error_new(ERR_INPUT, "perf.data of the other byte order (big-endian host): not read yet");
-	if (memcmp(p, magic2, 8) && memcmp(p, magic1, 8))
+	pf->swap = !memcmp(p, magic2_swapped, 8);
+	if (!pf->swap && memcmp(p, magic2, 8) && memcmp(p, magic1, 8))
 		return error_new(ERR_INPUT, "no perf.data");
-	hsize = load64(p + 8);
-	if (hsize == 16)
-		return error_new(ERR_INPUT,
-				 "perf.data in pipe mode (perf record -o -): not read yet; record into a file instead");
+	if (pf->swap)
+		return error_new(ERR_INPUT, "perf.data of the other byte order (big-endian host): not read yet");
+	hsize = get64(pf, p + 8);
+	if (hsize == PIPE_HEADER_SIZE) {
+		pf->pipe = true;
+		pf->data_sec = (struct perf_section){ PIPE_HEADER_SIZE, pf->size - PIPE_HEADER_SIZE };
+		return NULL;
+	}
 	if (hsize != HEADER_SIZE && hsize != HEADER_SIZE - 32)
 		return error_new(ERR_INPUT, "perf.data with a header of %" PRIu64 " bytes: damaged header", hsize);
 	if (pf->size < hsize)
 		return error_new(ERR_INPUT, "perf.data is cut inside its header (%" PRIu64 " of %" PRIu64 " bytes)", pf->size,
 				 hsize);
-	pf->attr_size = load64(p + 16);
-	pf->attrs_sec = section_at(p + 24);
-	pf->data_sec = section_at(p + 40);
-	pf->types_sec = section_at(p + 56);
+	pf->attr_size = get64(pf, p + 16);
+	pf->attrs_sec = section_at(pf, p + 24);
+	pf->data_sec = section_at(pf, p + 40);
+	pf->types_sec = section_at(pf, p + 56);
 	if (hsize == HEADER_SIZE)
-		memcpy(pf->features, p + 72, sizeof(pf->features));
+		read_feature_bits(pf, p + 72);
 	TRY(read_attrs(pf));
 	perf_layout_done(pf);
 	if (pf->data_sec.off >= pf->size)

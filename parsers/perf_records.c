@@ -357,7 +357,7 @@ static void take_now(struct perf_file *pf, uint32_t type, const uint8_t *rec, si
 		pf->compressed++;
 		break;
 	case PERF_BUILD_ID:
-		perf_add_build_id(pf, rec, size);
+		perf_add_build_id(pf, rec, size, rec_misc(rec));
 		break;
 	}
 }
@@ -391,7 +391,7 @@ static uint64_t resync(const struct perf_file *pf, uint64_t at, uint64_t end)
 			const uint8_t *rec = pf->data + p;
 
 			if (!plausible(pf, p, end) || (rec_size(rec) & 7) ||
-			    (rec_type(rec) > 21 && rec_type(rec) < PERF_ATTR) ||
+			    (rec_type(rec) > 22 && rec_type(rec) < PERF_ATTR) ||
 			    rec_type(rec) > PERF_COMPRESSED2)
 				break;
 			if (rec_type(rec) == PERF_SAMPLE && !perf_attr_of(pf, rec, rec_size(rec)))
@@ -422,7 +422,7 @@ void perf_walk(struct perf_file *pf, uint64_t start, uint64_t end)
 
 	while (at < end) {
 		const uint8_t *rec = pf->data + at;
-		uint64_t size, time;
+		uint64_t size, time, extra;
 		uint32_t type;
 
 		if (unlikely(!plausible(pf, at, end))) {
@@ -442,14 +442,12 @@ void perf_walk(struct perf_file *pf, uint64_t start, uint64_t end)
 			perf_deliver(pf, at, 0);
 		else
 			take_now(pf, type, rec, size);
-		if (unlikely(type == PERF_AUXTRACE && size >= 16)) {
-			/* its data follows the record */
-			uint64_t aux = load64(rec + 8);
-
-			size += MIN(aux, end - at - size);
+		extra = perf_extra(pf, type, rec, size, end - at - size);
+		if (unlikely(extra))
 			pf->run_open = false;
-		}
-		at += size;
+		if (unlikely(pf->pipe && !pf->flat && at >= pf->meta_end && perf_is_meta(type)))
+			perf_meta(pf, type, rec, size, extra);
+		at += size + extra;
 		if (unlikely(!(n++ & 0xffff)) && stream_interrupted())
 			break;
 	}
@@ -513,6 +511,6 @@ void perf_prescan(struct perf_file *pf, uint64_t start, uint64_t end)
 				pf->mapped_cpus++;
 			}
 		}
-		at += size;
+		at += size + perf_extra(pf, rec_type(rec), rec, size, end - at - size);
 	}
 }
