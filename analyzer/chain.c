@@ -549,10 +549,16 @@ static void piece_blocked(struct chain *c, uint32_t task, const struct piece *p)
 uint64_t spiece_named(const struct spiece *s)
 {
 	const struct piece *p = &s->p;
-	bool named = p->info.sub || s->func != EVENT_U32_NONE || s->stack != EVENT_U32_NONE ||
-		     (p->state == VS_VMM && p->info.user_reason != EVENT_U32_NONE);
+	uint64_t ns = p->end - p->start;
 
-	return named && (p->state == VS_HOST || p->state == VS_VMM) ? p->end - p->start : 0;
+	if (p->state != VS_HOST && p->state != VS_VMM)
+		return 0;
+	if (p->info.sub || s->stack != EVENT_U32_NONE ||
+	    (p->state == VS_VMM && p->info.user_reason != EVENT_U32_NONE))
+		return ns;
+	if (s->func == EVENT_U32_NONE)
+		return 0;
+	return s->func_ns * 2 >= ns ? ns : s->func_ns;
 }
 
 void chain_piece(struct chain *c, uint32_t task, const struct spiece *s)
@@ -709,7 +715,8 @@ static uint64_t own_hash(const struct engine *e, const struct link *l)
 	case LK_HOST:
 	case LK_VMM:
 		h = mix(h, (uint64_t)l->host.info.reason << 32 | l->host.info.user_reason);
-		return mix(h, (uint64_t)l->host.info.sub << 32 | l->host.func);
+		h = mix(h, l->host.info.sub);
+		return l->host.func_ns * 2 >= l->end - l->start ? mix(h, l->host.func) : h;
 	case LK_RUNNABLE:
 	case LK_PREEMPTED:
 		return mix_task(e, h, l->wait.ns[0] > l->wait.idle ? l->wait.who[0] : 0);

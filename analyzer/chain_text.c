@@ -233,7 +233,8 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 	} else {
 		s = xasprintf("in KVM%s%s", *sub ? ": " : "", sub);
 	}
-	if (l->host.func != EVENT_U32_NONE && has_return(e, l->host.func)) {
+	if (l->host.func != EVENT_U32_NONE &&
+	    (!shape || l->host.func_ns * 2 >= l->end - l->start) && has_return(e, l->host.func)) {
 		char *t = shape ? xasprintf("%s in %.80s()", s,
 					    strtab_str(&e->s->strings, l->host.func))
 				: xasprintf("%s, %.80s() took %.3f ms", s,

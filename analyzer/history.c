@@ -316,7 +316,9 @@ static void func_push(struct history *h, uint32_t idx, uint32_t func)
 
 static void func_done(struct hist_task *t, uint32_t func, uint64_t start, uint64_t end)
 {
-	if (start >= t->mark &&
+	/* what lies before the mark has been told already */
+	start = MAX(start, t->mark);
+	if (start < end &&
 	    (t->best_start < t->mark || end - start > t->best_end - t->best_start)) {
 		t->best_func = func;
 		t->best_start = start;
