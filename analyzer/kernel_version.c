@@ -12,8 +12,9 @@
 #include "signature.h"
 
 /*
- * Debian ABI names and the stable release they were built from; between two rows the stable number
- * lies between theirs.
+ * Debian ABI names and the stable release they were built from, as far as known (the last row was
+ * seen on a recording, the others are from Debian's changelogs by memory); between two rows the
+ * stable number lies between theirs. A package version in the case makes this table superfluous.
  */
 static const struct debian_abi { int major, minor, abi, sub; } debian_abis[] = {
 	{ 5, 10, 8, 46 }, { 5, 10, 9, 70 },

@@ -8,6 +8,7 @@
  * an unknown filter: these are seen partly, never fully.
  */
 #include <ctype.h>
+#include <fnmatch.h>
 
 #include "sig.h"
 
@@ -24,44 +25,28 @@ static const char *const tables[] = {
 	"ping_gap",   "ping_stat", "log_line",
 };
 
-static const char *const fact_prefixes[] = {
-	"cgroup.",
-	"cpu.",
-	"cpuinfo.",
-	"cmdline.",
-	"debugfs.",
-	"guest.",
-	"host.",
-	"hypervisor",
-	"kernel.",
-	"ksm.",
-	"kvm.",
-	"kvm_stat.",
-	"lscpu.",
-	"mem.",
-	"meminfo.",
-	"module.",
-	"numa.",
-	"param.",
-	"pressure.",
-	"psi.",
-	"qemu.",
-	"libvirt.",
-	"sched.",
-	"schedstat.",
-	"sysctl.",
-	"thp.",
-	"vmstat.",
-	"numa_balancing.",
-	"clocksource.",
-	"vulnerability.",
-	"vulnerabilities.",
-	"mount.",
-	"interrupts.",
-	"sar.",
-	"top.",
-	"proc.",
+/* doc/fact-keys.md; a '*' at the end stands for the rest. */
+static const char *const fact_keys[] = {
+	"kernel.release", "kernel.version", "kernel.cmdline", "kernel.hypervisor", "kernel.preempt.model",
+	"kernel.preempt.boot", "kernel.preempt.needbreak", "kernel.config.*", "host.name", "sched.preempt",
+	"sched.numa_balancing.*", "numa_balancing.boot", "sysctl.*", "param.*", "ksm.*", "thp.enabled",
+	"thp.defrag", "thp.shmem_enabled", "thp.khugepaged.*", "cpu.vulnerability.*", "cpu.smt",
+	"clocksource.current", "clocksource.unstable", "numa.nodes", "numa.node.*", "numa.distance.*",
+	"vmstat.*", "meminfo.*", "mount.cgroup2.path", "mount.cgroup2.options", "mount.cgroup.*",
+	"cgroup.favordynmods", "cgroup.favordynmods.cmdline", "cgroup.*.delta", "proc.uptime_s",
+	"proc.uptime_s.delta",
 };
+
+static bool fact_key(const char *name)
+{
+	/* Names of options stand without their CONFIG_. */
+	if (!strncmp(name, "kernel.config.CONFIG_", 21))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(fact_keys); i++)
+		if (!fnmatch(fact_keys[i], name, 0))
+			return true;
+	return false;
+}
 
 /* Is @name one of the '|'-separated names of @list? */
 static bool in_alternatives(const char *list, const char *name)
@@ -99,12 +84,8 @@ static bool known_name(const char *kind, const char *name)
 				return true;
 		return false;
 	}
-	if (!strcmp(kind, "fact")) {
-		for (size_t i = 0; i < ARRAY_SIZE(fact_prefixes); i++)
-			if (!strncmp(name, fact_prefixes[i], strlen(fact_prefixes[i])))
-				return true;
-		return false;
-	}
+	if (!strcmp(kind, "fact"))
+		return fact_key(name);
 	if (!strcmp(kind, "probe") || !strcmp(kind, "span"))
 		return function_name(name);
 	if (!strcmp(kind, "syscall"))

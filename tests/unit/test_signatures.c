@@ -274,7 +274,7 @@ static void test_needs_vocabulary(void **state)
 		"event:kvm_exitt",
 		"event:kvm_exit|nonsense",
 		"probe:a b",
-		"fact:whatever",
+		"fact:whatever", "fact:kernel.config.CONFIG_PREEMPT",
 		"table:sqlite_schema",
 		"table:vm; DROP TABLE vm",
 		"pong",
