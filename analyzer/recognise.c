@@ -15,8 +15,6 @@ static const struct unread_form {
 	uint8_t		len;
 	const char	*format, *message;
 } unread_forms[] = {
-	{ "\x17\x08\x44tracing", 0, 10, "trace.dat",
-	  "this form is not read yet: send `trace-cmd report` text or perf.data" },
 	{ "SQLite format 3", 0, 16, "case file", "a saved case file is read only when it is the only input" },
 	{ "\x7f" "ELF", 0, 4, "ELF", "a program or core file: nothing in it is read" },
 	{ "KDUMP   ", 0, 8, "kdump", "a kernel dump is not read: send its dmesg (vmcore-dmesg.txt)" },
