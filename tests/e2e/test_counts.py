@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Event counts of every perf.data capture equal those of the reference tool, for every event."""
+"""Event counts of every binary capture equal those of the reference tool, for every event."""
 import glob
 import json
 import os
