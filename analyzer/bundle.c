@@ -123,7 +123,7 @@ static struct error *report_visit(struct bundle *b, const struct member *m)
 static struct error *visit(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size,
 			   const struct mapping *map)
 {
-	struct member m = { .path = n->path, .name = n->name, .parent_id = n->parent_id, .data = data, .size = size,
+	struct member m = { .path = n->path, .name = n->name, .parent_id = n->parent_id, .data = data, .size = size, .spool = &b->spool,
 			    .truncated = n->damage != NULL };
 	struct error *err, *e;
 

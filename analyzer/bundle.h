@@ -14,6 +14,7 @@
 #include "error.h"
 
 struct case_db;
+struct spool;
 
 struct bundle_limits {
 	uint64_t max_temp; /* bytes in the spool file; 0: half of the free space of the temp dir */
@@ -34,6 +35,7 @@ struct member {
 		*name; /* path inside the outermost input; what path-based recognition looks at */
 	const uint8_t	*data;
 	uint64_t	size;
+	struct spool	*spool;		/* temporary space for what a parser unpacks; NULL: none */
 	bool truncated; /* its archive or file ended early: what there is, is given */
 	/* A directory-form member (perf.data directory, raw tracefs tree) gives siblings: see
 	 * bundle.c; next issue. */

@@ -155,16 +155,7 @@ struct error *engine_write_tasks(struct engine *e)
 
 int64_t engine_cite(struct engine *e, const struct event *ev)
 {
-	const struct stream *s = e->s;
-	_cleanup_free_ char *text =
-		s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, ev) : NULL;
-	uint64_t pos = ev->pos, line = 0;
-
-	if (s->ops && s->ops->lines_of)
-		s->ops->lines_of(s->ops_priv, &pos, &line, 1);
-	return case_cite(e->db, s->desc.member_id, line ? (int64_t)line : -1,
-			 line ? -1 : (int64_t)ev->pos, (int64_t)ev->time, text ? text : "",
-			 text ? strlen(text) : 0);
+	return stream_cite(e->s, ev);
 }
 
 int64_t engine_cite_pos(struct engine *e, uint64_t time, uint64_t pos)

@@ -424,6 +424,23 @@ void stream_push(struct stream *s)
 	}
 }
 
+int64_t stream_cite(struct stream *s, const struct event *ev)
+{
+	const struct stream_ops *ops = s->ops;
+	_cleanup_free_ char *text = ops && ops->cite_text ? ops->cite_text(s->ops_priv, ev) : NULL;
+	int64_t member_id = s->desc.member_id;
+	uint64_t pos = ev->pos, off = ev->pos, line = 0;
+	bool known = true;
+
+	if (ops && ops->lines_of)
+		ops->lines_of(s->ops_priv, &pos, &line, 1);
+	else if (ops && ops->place)
+		known = ops->place(s->ops_priv, pos, &member_id, &off);
+	return case_cite(s->db, member_id, line ? (int64_t)line : -1,
+			 line || !known ? -1 : (int64_t)off, (int64_t)ev->time, text ? text : "",
+			 text ? strlen(text) : 0);
+}
+
 static struct error *write_losses(struct stream *s)
 {
 	struct stream_priv *p = s->priv;
@@ -438,16 +455,8 @@ static struct error *write_losses(struct stream *s)
 				    .tid = -1,
 				    .ev = EVENT_TYPE_NONE,
 				    .a = { l->events } };
-		_cleanup_free_ char *text =
-			s->ops && s->ops->cite_text ? s->ops->cite_text(s->ops_priv, &ev) : NULL;
-		uint64_t pos = l->pos, line = 0;
-		int64_t cite;
+		int64_t cite = stream_cite(s, &ev);
 
-		if (s->ops && s->ops->lines_of)
-			s->ops->lines_of(s->ops_priv, &pos, &line, 1);
-		cite = case_cite(s->db, s->desc.member_id, line ? (int64_t)line : -1,
-				 line ? -1 : (int64_t)l->pos, (int64_t)l->time, text ? text : "",
-				 text ? strlen(text) : 0);
 		TRY(case_loss(s->db, s->source_id, l->cpu == EVENT_CPU_NONE ? -1 : l->cpu,
 			      (int64_t)l->time, l->events ? (int64_t)l->events : -1,
 			      "events lost by the recorder", cite));

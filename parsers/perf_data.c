@@ -131,6 +131,10 @@ static void release(struct perf_file *pf)
 	free(pf->arch);
 	free(pf->cmdline);
 	free(pf->cpu_desc);
+	if (pf->flat)
+		blob_end(&pf->blob);
+	spool_deinit(&pf->own_spool);
+	free(pf->places);
 	free(pf);
 }
 
@@ -185,6 +189,7 @@ static struct error *parse(struct parse_ctx *ctx)
 	pf->ctx = ctx;
 	pf->data = pf->file = ctx->m->data;
 	pf->size = pf->file_size = ctx->m->size;
+	spool_init(&pf->own_spool, NULL, 0);
 	strtab_init(&pf->comms, 1u << 20);
 	err = perf_read_header(pf);
 	if (!err) {
@@ -192,6 +197,8 @@ static struct error *parse(struct parse_ctx *ctx)
 		perf_read_features(pf);
 		if (pf->pipe)
 			err = perf_pipe_scan(pf, start, end);
+		if (!err)
+			err = perf_flatten(pf, &start, &end);
 		if (!err)
 			err = read_records(pf, start, end);
 	}

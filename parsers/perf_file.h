@@ -10,7 +10,8 @@
  *   perf_tasks.c     comms and thread groups from the recorder's own records
  *   perf_view.c      records looked at again: citations, fields, stacks
  *   perf_pipe.c      pipe mode: descriptions that come as records
- *   perf_flat.c      records unpacked (zstd) into one plain stream
+ *   perf_flat.c      records unpacked (zstd, other byte order) into one plain stream
+ *   perf_swap.c      a record of the other byte order
  *   perf_data.c      the parser: puts these together
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h
@@ -159,6 +160,13 @@ struct perf_fact {
 };
 
 struct render;
+
+/* A file of records that belongs to the recording. */
+struct perf_part {
+	int64_t		id;		/* of its member */
+	const uint8_t	*data;
+	uint64_t	size;
+};
 
 /* Where in the bundle a stretch of the unpacked records comes from. */
 struct perf_place {
@@ -393,6 +401,8 @@ struct perf_sample {
 	uint32_t	callchain, n_callchain;
 	uint32_t	raw, raw_size;	/* raw_size counts what lies inside the record */
 };
+/* perf_read_part() - bytes of a READ part at @p; 0 when it doesn't fit @left bytes. */
+size_t perf_read_part(uint64_t fmt, const uint8_t *p, size_t left);
 /*
  * perf_sample_parse() - walk all parts of a sample up to RAW; false when they don't fit the
  * record.
@@ -429,6 +439,26 @@ struct error *perf_pipe_scan(struct perf_file *pf, uint64_t start, uint64_t end)
  */
 uint64_t perf_extra(const struct perf_file *pf, uint32_t type, const uint8_t *rec, size_t size,
 		    uint64_t left);
+
+/* perf_flat.c */
+/*
+ * perf_flatten() - where the records [*@start, *@end) don't lie ready in the member, make a plain
+ * stream of them in temporary space and let pf->data and the bounds be that. ERR_INPUT when that
+ * is too large.
+ */
+struct error *perf_flatten(struct perf_file *pf, uint64_t *start, uint64_t *end);
+/*
+ * perf_place_of() - member and offset of the record at @pos of pf->data (for one that was
+ * compressed: of the record it was in); false where none is known.
+ */
+bool perf_place_of(const struct perf_file *pf, uint64_t pos, int64_t *member_id, uint64_t *off);
+
+/* perf_swap.c */
+/*
+ * perf_swap_record() - turn the @size bytes of a record in the other byte order, in place, into
+ * this machine's. Attributes and formats must be known.
+ */
+void perf_swap_record(const struct perf_file *pf, uint8_t *rec, size_t size);
 
 /* perf_tracing.c */
 void perf_tracing_data(struct perf_file *pf, struct perf_buf b);

@@ -264,11 +264,8 @@ char *perf_attr_label(const struct perf_attr *a)
 	return xasprintf("event:%" PRIu32 ":0x%" PRIx64, a->type, a->config);
 }
 
-/*
- * Bytes of a READ part at @p; 0 when it doesn't fit. (include/uapi/linux/perf_event.h,
- * read_format)
- */
-static size_t read_part(uint64_t fmt, const uint8_t *p, size_t left)
+/* include/uapi/linux/perf_event.h, read_format */
+size_t perf_read_part(uint64_t fmt, const uint8_t *p, size_t left)
 {
 	size_t times = 8 * (!!(fmt & PR_ENABLED) + !!(fmt & PR_RUNNING));
 	size_t value = 8 * (1 + !!(fmt & PR_ID) + !!(fmt & PR_LOST));
@@ -293,7 +290,7 @@ bool perf_sample_parse(const struct perf_attr *a, const uint8_t *rec, size_t siz
 	if (at > size)
 		return false;
 	if (a->sample_type & PS_READ) {
-		size_t n = read_part(a->read_format, rec + at, size - at);
+		size_t n = perf_read_part(a->read_format, rec + at, size - at);
 
 		if (!n)
 			return false;
@@ -410,8 +407,6 @@ struct error *perf_read_header(struct perf_file *pf)
 	pf->swap = !memcmp(p, magic2_swapped, 8);
 	if (!pf->swap && memcmp(p, magic2, 8) && memcmp(p, magic1, 8))
 		return error_new(ERR_INPUT, "no perf.data");
-	if (pf->swap)
-		return error_new(ERR_INPUT, "perf.data of the other byte order (big-endian host): not read yet");
 	hsize = get64(pf, p + 8);
 	if (hsize == PIPE_HEADER_SIZE) {
 		pf->pipe = true;

@@ -457,18 +457,20 @@ void perf_walk(struct perf_file *pf, uint64_t start, uint64_t end)
 void perf_sums(struct perf_file *pf)
 {
 	struct parse_ctx *ctx = pf->ctx;
+	int64_t member_id;
+	uint64_t at;
 
+	perf_place_of(pf, pf->damaged_at, &member_id, &at);
 	if (pf->damaged > 1)
 		parse_remark(ctx, true, "damaged in %" PRIu64 " places, first at byte %" PRIu64 ": %" PRIu64
-			     " bytes could not be read", pf->damaged, pf->damaged_at, pf->damaged_bytes);
+			     " bytes could not be read", pf->damaged, at, pf->damaged_bytes);
 	else if (pf->damaged && pf->damaged_at + pf->damaged_bytes == pf->size)
 		parse_remark(ctx, true, "cut inside a record at byte %" PRIu64 ": the last %" PRIu64 " bytes could not be read",
-			     pf->damaged_at, pf->damaged_bytes);
+			     at, pf->damaged_bytes);
 	else if (pf->damaged)
-		parse_remark(ctx, true, "damaged at byte %" PRIu64 ": %" PRIu64 " bytes could not be read", pf->damaged_at,
-			     pf->damaged_bytes);
+		parse_remark(ctx, true, "damaged at byte %" PRIu64 ": %" PRIu64 " bytes could not be read", at, pf->damaged_bytes);
 	if (pf->compressed)
-		parse_remark(ctx, true, "zstd-compressed records (perf record -z) are not read yet: %" PRIu64, pf->compressed);
+		parse_remark(ctx, true, "compressed records among plain samples could not be read: %" PRIu64, pf->compressed);
 	if (pf->unknown_ids)
 		parse_remark(ctx, true, "samples of events that the header doesn't list: %" PRIu64, pf->unknown_ids);
 	if (pf->bad_samples)

@@ -57,7 +57,7 @@ static bool read_all(struct perf_file *pf, struct perf_buf *b)
 
 	if (!p || memcmp(p, magic, sizeof(magic)) || !buf_string(b))
 		return false;
-	buf_bytes(b, 2);	/* byte order and size of long: those of the file */
+	buf_bytes(b, 2);	/* byte order: the file's; size of long */
 	buf_u32(b);		/* page size */
 	if (!skip_named(b, "header_page") || !skip_named(b, "header_event"))
 		return false;

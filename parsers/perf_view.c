@@ -187,7 +187,13 @@ static void render(void *priv, const struct event *const *evs, size_t n, char **
 		texts[index[i]] = out[i];
 }
 
+static bool place(void *priv, uint64_t pos, int64_t *member_id, uint64_t *offset)
+{
+	return perf_place_of(priv, pos, member_id, offset);
+}
+
 const struct stream_ops perf_ops = {
+	.place = place,
 	.render = render,
 	.cite_text = cite_text,
 	.fields = fields,

@@ -103,6 +103,7 @@ def check_damaged():
         (f"{cut}/perf-no-features.data.xz", 0, "partly", 44694, "feature sections are missing"),
         (f"{cut}/perf-cut-in-features.data.xz", 0, "partly", 44694, "feature sections are missing"),
         (f"{cut}/perf-pipe-cut.data.xz", 0, "partly", 2191, "cut inside a record at byte 299988"),
+        (f"{cut}/perf-z-cut.data", 0, "partly", 17004, "cut inside a compressed record at byte 136488"),
         (f"{TOP}/G-damaged/perf-killed.data.xz", 0, "partly", 34002, "recorder was killed"),
     ]
     for path, want, state, events, says in cases:
