@@ -2,8 +2,9 @@
 /*
  * archive.c - archives and compressed files, read by libarchive from memory; see bundle_int.h.
  *
- * Nothing is unpacked under its own name: paths are labels here. Formats and filters are enabled one by one: libarchive's
- * "all" would take text for an mtree or uuencoded archive and run external programs for lzop, lrzip and grzip.
+ * Nothing is unpacked under its own name: paths are labels here. Formats and filters are enabled
+ * one by one: libarchive's "all" would take text for an mtree or uuencoded archive and run external
+ * programs for lzop, lrzip and grzip.
  */
 #include "bundle_int.h"
 
@@ -186,10 +187,11 @@ static struct error *add_hole(struct bundle *b, struct blob *blob, uint64_t to)
 }
 
 /*
- * Read the entry's bytes into @blob. What ends it early is either a limit (returned) or damage, of which
- * *damage gets a description; what came before is kept.
+ * Read the entry's bytes into @blob. What ends it early is either a limit (returned) or damage, of
+ * which *damage gets a description; what came before is kept.
  */
-static struct error *read_entry(struct bundle *b, struct archive *a, struct blob *blob, char **damage)
+static struct error *read_entry(struct bundle *b, struct archive *a, struct blob *blob,
+				char **damage)
 {
 	unsigned int retries = 0;
 	const void *block;
@@ -222,7 +224,8 @@ static struct error *read_entry(struct bundle *b, struct archive *a, struct blob
 	}
 }
 
-static struct error *visit_entry(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n)
+static struct error *visit_entry(struct bundle *b, struct archive *a, struct archive_entry *entry,
+				 const struct node *n)
 {
 	_cleanup_free_ char *damage = NULL;
 	struct error *err = NULL;
@@ -260,7 +263,8 @@ static char *without_ending(const char *name)
 	for (i = 0; i < ARRAY_SIZE(endings); i++) {
 		size_t elen = strlen(endings[i]);
 
-		if (len > elen && !strcasecmp(name + len - elen, endings[i]) && name[len - elen - 1] != '/')
+		if (len > elen && !strcasecmp(name + len - elen, endings[i]) &&
+		    name[len - elen - 1] != '/')
 			return xstrndup(name, len - elen);
 	}
 	return xstrdup(name);
@@ -298,8 +302,8 @@ static const char *entry_path(struct archive_entry *entry, char buf[32], uint64_
 	return p;
 }
 
-static struct error *take_entry(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n,
-				int64_t id, uint64_t no)
+static struct error *take_entry(struct bundle *b, struct archive *a, struct archive_entry *entry,
+				const struct node *n, int64_t id, uint64_t no)
 {
 	_cleanup_free_ char *path = NULL, *name = NULL;
 	char fallback[32];
@@ -326,8 +330,8 @@ static struct error *take_entry(struct bundle *b, struct archive *a, struct arch
 }
 
 /* All members after the first header, which is in @entry. */
-static struct error *walk_entries(struct bundle *b, struct archive *a, struct archive_entry *entry, const struct node *n,
-				  int64_t id)
+static struct error *walk_entries(struct bundle *b, struct archive *a, struct archive_entry *entry,
+				  const struct node *n, int64_t id)
 {
 	uint64_t no = 0, retries = 0;
 	int r;
@@ -349,8 +353,8 @@ static struct error *walk_entries(struct bundle *b, struct archive *a, struct ar
 	}
 }
 
-static struct error *open_and_walk(struct bundle *b, struct archive *a, const struct node *n, const char *kind,
-				   const uint8_t *data, uint64_t size)
+static struct error *open_and_walk(struct bundle *b, struct archive *a, const struct node *n,
+				   const char *kind, const uint8_t *data, uint64_t size)
 {
 	_cleanup_free_ char *format = NULL, *msg = NULL;
 	struct archive_entry *entry;
@@ -386,7 +390,8 @@ static struct error *open_and_walk(struct bundle *b, struct archive *a, const st
 	return walk_entries(b, a, entry, n, id);
 }
 
-struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size)
+struct error *archive_walk(struct bundle *b, const struct node *n, const uint8_t *data,
+			   uint64_t size)
 {
 	const char *kind = archive_kind(data, size);
 	_cleanup_free_ char *msg = NULL;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bundle.c - inputs, directories and member rows; see bundle.h. Archives are archive.c's, temporary space spool.c's. */
+/*
+ * bundle.c - inputs, directories and member rows; see bundle.h. Archives are archive.c's, temporary
+ * space spool.c's.
+ */
 #include "bundle_int.h"
 
 #include <dirent.h>
@@ -12,7 +15,8 @@
 
 static struct error *walk_dir(struct bundle *b, int dfd, const char *path, unsigned int depth);
 
-struct error *bundle_open(struct bundle **ret, struct case_db *db, const struct bundle_limits *limits)
+struct error *bundle_open(struct bundle **ret, struct case_db *db,
+			  const struct bundle_limits *limits)
 {
 	struct bundle *b = xcalloc(1, sizeof(*b));
 
@@ -65,8 +69,8 @@ void bundle_budget(struct bundle *b, const struct node *n, uint64_t size)
 		size * b->lim.max_ratio + b->lim.ratio_floor;
 }
 
-struct error *bundle_row(struct bundle *b, int64_t *id, const struct node *n, const char *format, int64_t size,
-			 const char *status, const char *message)
+struct error *bundle_row(struct bundle *b, int64_t *id, const struct node *n, const char *format,
+			 int64_t size, const char *status, const char *message)
 {
 	const int64_t *parent = n->parent_id ? &n->parent_id : NULL;
 
@@ -84,8 +88,8 @@ struct error *bundle_row(struct bundle *b, int64_t *id, const struct node *n, co
 			   "IssIss", parent, n->path, format, size < 0 ? NULL : &size, status, message);
 }
 
-struct error *member_status(struct case_db *db, const struct member *m, const char *format, const char *status,
-			    const char *message)
+struct error *member_status(struct case_db *db, const struct member *m, const char *format,
+			    const char *status, const char *message)
 {
 	return case_insert(db, NULL,
 			   "UPDATE member SET format = COALESCE(?, format), status = ?, message = ? WHERE id = ?",
@@ -119,11 +123,19 @@ static struct error *report_visit(struct bundle *b, const struct member *m)
 	return err;
 }
 
-/* Hand plain bytes to the visitor. @map, where given, tells whether they vanished while they were read. */
-static struct error *visit(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size,
-			   const struct mapping *map)
+/*
+ * Hand plain bytes to the visitor. @map, where given, tells whether they vanished while they were
+ * read.
+ */
+static struct error *visit(struct bundle *b, const struct node *n, const uint8_t *data,
+			   uint64_t size, const struct mapping *map)
 {
-	struct member m = { .path = n->path, .name = n->name, .parent_id = n->parent_id, .data = data, .size = size, .spool = &b->spool,
+	struct member m = { .path = n->path,
+			    .name = n->name,
+			    .parent_id = n->parent_id,
+			    .data = data,
+			    .size = size,
+			    .spool = &b->spool,
 			    .truncated = n->damage != NULL };
 	struct error *err, *e;
 
@@ -152,7 +164,8 @@ static struct error *visit(struct bundle *b, const struct node *n, const uint8_t
 	return NULL;
 }
 
-struct error *bundle_bytes(struct bundle *b, const struct node *n, const uint8_t *data, uint64_t size)
+struct error *bundle_bytes(struct bundle *b, const struct node *n, const uint8_t *data,
+			   uint64_t size)
 {
 	if (b->full)
 		return NULL;
@@ -204,7 +217,8 @@ static struct error *take_pipe(struct bundle *b, int fd, const struct node *n)
 	return err;
 }
 
-static struct error *take_file(struct bundle *b, int fd, const struct stat *st, const struct node *n)
+static struct error *take_file(struct bundle *b, int fd, const struct stat *st,
+			       const struct node *n)
 {
 	struct mapping map;
 	struct error *err;
@@ -267,7 +281,8 @@ static const char *special_word(mode_t mode)
 	       S_ISSOCK(mode) ? "a socket: not read" : "a device: not read";
 }
 
-static struct error *take_dirent(struct bundle *b, int dfd, const char *entry, const struct node *n, unsigned int depth)
+static struct error *take_dirent(struct bundle *b, int dfd, const char *entry, const struct node *n,
+				 unsigned int depth)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st;
@@ -324,7 +339,8 @@ struct error *bundle_walk(struct bundle *b, const char *input, member_visit visi
 
 	b->visit = visit_fn;
 	b->visit_arg = arg;
-	fd = from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(input, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	fd = from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+			: open(input, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		return error_io("can't open");
 	if (S_ISDIR(st.st_mode))

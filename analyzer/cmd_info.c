@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmd_info.c - what is inside: members, formats, kernels, events and counts, time span, losses, coverage. */
+/*
+ * cmd_info.c - what is inside: members, formats, kernels, events and counts, time span, losses,
+ * coverage.
+ */
 #include "command.h"
 
 static int run(const struct options *opt, struct error **err)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* diag.c - lines on stderr; see diag.h. stderr is the process's, so is the state of its last line. */
+/*
+ * diag.c - lines on stderr; see diag.h. stderr is the process's, so is the state of its last line.
+ */
 #include "diag.h"
 
 #include <pthread.h>

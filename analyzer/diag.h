@@ -16,8 +16,9 @@ void diag(const char *path, const char *fmt, ...) __printf_like(2, 3);
 char *diag_escape(const char *s);
 
 /*
- * progress_start() - from one second on, show what progress_path() last named, five times a second, if @mode is 1,
- * or -1 and stderr is a terminal. progress_stop() takes the line away. One at a time.
+ * progress_start() - from one second on, show what progress_path() last named, five times a second,
+ * if @mode is 1, or -1 and stderr is a terminal. progress_stop() takes the line away. One at a
+ * time.
  */
 void progress_start(int mode);
 void progress_path(const char *path, uint64_t members);

@@ -2,8 +2,9 @@
 /*
  * mail.c - attachments of mails (eml, mbox): every base64 part becomes a member below the mail.
  *
- * A part begins with headers (RFC 2045: Content-Transfer-Encoding, Content-Type, Content-Disposition), a blank line and
- * its body. Bodies in other encodings are text, and are read where they stand by the mail's own text feeding.
+ * A part begins with headers (RFC 2045: Content-Transfer-Encoding, Content-Type,
+ * Content-Disposition), a blank line and its body. Bodies in other encodings are text, and are read
+ * where they stand by the mail's own text feeding.
  */
 #include "bundle_int.h"
 
@@ -58,12 +59,20 @@ static void note_name(struct part *part, const struct line *ln)
 
 static int digit64(char c)
 {
-	return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 :
-	       c == '+' ? 62 : c == '/' ? 63 : -1;
+	return c >= 'A' && c <= 'Z'   ? c - 'A'
+	       : c >= 'a' && c <= 'z' ? c - 'a' + 26
+	       : c >= '0' && c <= '9' ? c - '0' + 52
+	       : c == '+'	      ? 62
+	       : c == '/'	      ? 63
+				      : -1;
 }
 
-/* Decode a line onto @blob. *bits and *n carry digits over from line to line. False when it is no base64. */
-static bool decode_line(const struct line *ln, uint32_t *bits, unsigned int *n, uint8_t *out, size_t *len)
+/*
+ * Decode a line onto @blob. *bits and *n carry digits over from line to line. False when it is no
+ * base64.
+ */
+static bool decode_line(const struct line *ln, uint32_t *bits, unsigned int *n, uint8_t *out,
+			size_t *len)
 {
 	size_t i, o = 0;
 
@@ -123,8 +132,8 @@ static struct error *decode_body(struct line_walk *w, struct blob *blob)
 	return blob_add(blob, rest, decode_rest(bits, n, rest));
 }
 
-static struct error *take_part(struct bundle *b, const struct node *mail, int64_t mail_id, const struct part *part,
-			       unsigned int no, struct line_walk *w)
+static struct error *take_part(struct bundle *b, const struct node *mail, int64_t mail_id,
+			       const struct part *part, unsigned int no, struct line_walk *w)
 {
 	_cleanup_free_ char *path = NULL, *name = NULL;
 	struct node n = { .parent_id = mail_id, .depth = mail->depth + 1 };
@@ -158,7 +167,8 @@ bool mail_has_parts(const uint8_t *data, uint64_t size)
 	return looks_like_mail(data, size) && memmem(data, size, "base64", 6);
 }
 
-struct error *mail_parts(struct bundle *b, const struct node *n, int64_t mail_id, const uint8_t *data, uint64_t size)
+struct error *mail_parts(struct bundle *b, const struct node *n, int64_t mail_id,
+			 const uint8_t *data, uint64_t size)
 {
 	struct part part = { .base64 = false };
 	unsigned int no = 0;

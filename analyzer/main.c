@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* main.c - the edge: signals, the command line, the one place that prints an error and chooses the exit status. */
+/*
+ * main.c - the edge: signals, the command line, the one place that prints an error and chooses the
+ * exit status.
+ */
 #include <locale.h>
 #include <signal.h>
 
@@ -44,7 +47,10 @@ int main(int argc, char **argv)
 	struct cmdline cl;
 	int status = EXIT_OK;
 
-	/* Archive members' names are bytes or UTF-8, whatever the user's locale is; numbers keep their point. */
+	/*
+	 * Archive members' names are bytes or UTF-8, whatever the user's locale is; numbers keep
+	 * their point.
+	 */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	set_signals();
 	err = options_parse(&cl, argc, argv);

@@ -51,7 +51,8 @@ static void install_handler(void)
 
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	/* Somebody else (a test harness, a sanitizer) may have taken the signal since. */
-	if (!sigaction(SIGBUS, NULL, &now) && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigbus)
+	if (!sigaction(SIGBUS, NULL, &now) && (now.sa_flags & SA_SIGINFO) &&
+	    now.sa_sigaction == on_sigbus)
 		return;
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGBUS, &sa, &old_action);

@@ -5,7 +5,22 @@
 #include <getopt.h>
 #include <math.h>
 
-enum value_kind { V_FLAG, V_TRUE, V_STRING, V_LIST, V_COUNT, V_SIZE, V_JOBS, V_MS, V_LONG, V_COLOR, V_TIME, V_AT, V_ON, V_OFF };
+enum value_kind {
+	V_FLAG,
+	V_TRUE,
+	V_STRING,
+	V_LIST,
+	V_COUNT,
+	V_SIZE,
+	V_JOBS,
+	V_MS,
+	V_LONG,
+	V_COLOR,
+	V_TIME,
+	V_AT,
+	V_ON,
+	V_OFF
+};
 
 #define OFFSET(field)	offsetof(struct options, field)
 
@@ -71,7 +86,8 @@ const struct command *command_find(const char *name)
 
 static int by_command_name(const void *a, const void *b)
 {
-	return strcmp((*(const struct command *const *)a)->name, (*(const struct command *const *)b)->name);
+	return strcmp((*(const struct command *const *)a)->name,
+		      (*(const struct command *const *)b)->name);
 }
 
 static void help_rows(FILE *out, const char *command, bool of_command)
@@ -82,7 +98,8 @@ static void help_rows(FILE *out, const char *command, bool of_command)
 		const struct option_row *r = &rows[i];
 		char left[64];
 
-		if (of_command != (r->commands != NULL) || (r->commands && !word_in(r->commands, command)))
+		if (of_command != (r->commands != NULL) ||
+		    (r->commands && !word_in(r->commands, command)))
 			continue;
 		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", r->letter ? '-' : ' ', r->letter ? r->letter : ' ',
 			 r->letter ? "," : " ", r->name, r->arg ? " " : "", r->arg ? r->arg : "");
@@ -179,8 +196,9 @@ static struct error *set_value(struct cmdline *cl, const struct option_row *r, c
 		*(const char **)p = arg;
 		break;
 	case V_LIST:
-		cl->opt.signature_dirs = xrealloc(cl->opt.signature_dirs,
-						  (cl->opt.n_signature_dirs + 1) * sizeof(*cl->opt.signature_dirs));
+		cl->opt.signature_dirs =
+			xrealloc(cl->opt.signature_dirs,
+				 (cl->opt.n_signature_dirs + 1) * sizeof(*cl->opt.signature_dirs));
 		cl->opt.signature_dirs[cl->opt.n_signature_dirs++] = arg;
 		break;
 	case V_SIZE:
@@ -208,7 +226,8 @@ static struct error *getopt_tables(struct option *longs, char *shorts)
 
 	shorts[o++] = ':';	/* a missing argument is told from an unknown option */
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		longs[i] = (struct option){ rows[i].name, rows[i].arg ? required_argument : no_argument, NULL,
+		longs[i] = (struct option){ rows[i].name,
+					    rows[i].arg ? required_argument : no_argument, NULL,
 					    1000 + (int)i };
 		if (!rows[i].letter)
 			continue;

@@ -24,7 +24,8 @@ void parse_remark(struct parse_ctx *ctx, bool partly, const char *fmt, ...)
 
 struct error *ctx_source(struct parse_ctx *ctx, int64_t *source_id, const char *format)
 {
-	struct shared_sources *sh = ctx->parser && ctx->parser->kind == PARSER_VALUE ? ctx->shared : NULL;
+	struct shared_sources *sh = ctx->parser && ctx->parser->kind == PARSER_VALUE ? ctx->shared
+										     : NULL;
 	size_t i;
 
 	if (!format)
@@ -67,6 +68,6 @@ int64_t ctx_cite_at(struct parse_ctx *ctx, uint64_t off, const char *text, size_
 	if (ctx->parser && ctx->parser->kind == PARSER_BINARY)
 		return case_cite(ctx->db, m->id, -1, (int64_t)off, CASE_NO_TIME, text, len);
 	off = MIN(off, m->size);
-	return case_cite(ctx->db, m->id, (int64_t)(ctx->base_line + 1 + count_lines(m->data, off)), -1, CASE_NO_TIME,
-			 text, len);
+	return case_cite(ctx->db, m->id, (int64_t)(ctx->base_line + 1 + count_lines(m->data, off)),
+			 -1, CASE_NO_TIME, text, len);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pipeline.c - the way of the data up to the case file: inputs, members, parsers, engines; see command.h. */
+/*
+ * pipeline.c - the way of the data up to the case file: inputs, members, parsers, engines; see
+ * command.h.
+ */
 #include "command.h"
 #include "diag.h"
 #include "options.h"
@@ -48,7 +51,8 @@ static const struct consumer owned_engine_inline = {
 	.sync	= true,
 };
 
-static struct error *open_engine_stream(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+static struct error *open_engine_stream(struct parse_ctx *ctx, struct stream **ret,
+					const struct source_desc *desc,
 					const struct stream_ops *ops, void *ops_priv)
 {
 	const struct run *run = ctx->open_arg;
@@ -60,14 +64,16 @@ static struct error *open_engine_stream(struct parse_ctx *ctx, struct stream **r
 
 struct opener {
 	struct run	run;
-	struct error	*(*open)(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				 const struct stream_ops *ops, void *ops_priv);
+	struct error *(*open)(struct parse_ctx *ctx, struct stream **ret,
+			      const struct source_desc *desc, const struct stream_ops *ops,
+			      void *ops_priv);
 	void		*arg;
 };
 
 /* What parsers call: the command's stream, with the times and the side that all share. */
-static struct error *open_any_stream(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				     const struct stream_ops *ops, void *ops_priv)
+static struct error *open_any_stream(struct parse_ctx *ctx, struct stream **ret,
+				     const struct source_desc *desc, const struct stream_ops *ops,
+				     void *ops_priv)
 {
 	struct opener *o = ctx->open_arg;
 	struct parse_ctx inner = *ctx;
@@ -104,7 +110,8 @@ static bool is_case_file(const char *path)
 	if (fd < 0 || pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h))
 		return false;
 	return !memcmp(h, "SQLite format 3", 16) &&
-	       ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) == CASE_APPLICATION_ID;
+	       ((uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71]) ==
+		       CASE_APPLICATION_ID;
 }
 
 /* Members out of which something was read; archives are only a way in, mails may be both. */
@@ -115,7 +122,9 @@ static int64_t members_read(struct case_db *db)
 			"id NOT IN (SELECT parent_id FROM member WHERE parent_id IS NOT NULL))", "");
 }
 
-/* Why nothing came out, where no line has said it yet: the member's own message, or where to look. */
+/*
+ * Why nothing came out, where no line has said it yet: the member's own message, or where to look.
+ */
 static void say_nothing_read(struct case_db *db, const struct options *opt)
 {
 	struct error *err = NULL;
@@ -159,12 +168,16 @@ static struct error *walk_all(struct opener *o, const struct options *opt, uint6
 }
 
 struct error *run_inputs(const struct options *opt, struct case_db **ret,
-			 struct error *(*open_stream)(struct parse_ctx *, struct stream **, const struct source_desc *,
+			 struct error *(*open_stream)(struct parse_ctx *, struct stream **,
+						      const struct source_desc *,
 						      const struct stream_ops *, void *),
 			 void *open_arg, int *status)
 {
-	struct bundle_limits limits = { .max_temp = opt->max_temp, .temp_dir = opt->temp_dir, .quiet = opt->quiet };
-	struct opener o = { .run.opt = opt, .open = open_stream ? open_stream : open_engine_stream };
+	struct bundle_limits limits = { .max_temp = opt->max_temp,
+					.temp_dir = opt->temp_dir,
+					.quiet = opt->quiet };
+	struct opener o = { .run.opt = opt,
+			    .open = open_stream ? open_stream : open_engine_stream };
 	uint64_t missing = 0, members = 0, failed = 0;
 	struct case_db *db = NULL;
 	struct error *err;
@@ -176,8 +189,10 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 	if (opt->n_args == 1 && is_case_file(opt->args[0]))
 		return case_open(ret, opt->args[0]);
 	TRY(case_create(&db, NULL));
-	o.run.engine.stall_threshold_ns = (uint64_t)(opt->stall_threshold_ms * (double)NSEC_PER_MSEC);
-	o.run.proto = (struct parse_ctx){ .db = db, .open_stream = open_any_stream, .open_arg = &o };
+	o.run.engine.stall_threshold_ns =
+		(uint64_t)(opt->stall_threshold_ms * (double)NSEC_PER_MSEC);
+	o.run.proto =
+		(struct parse_ctx){ .db = db, .open_stream = open_any_stream, .open_arg = &o };
 	o.arg = open_stream ? open_arg : &o.run;
 	err = bundle_open(&o.run.bundle, db, &limits);
 	if (!err) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* recognise.c - which parser a member is for, and its way through it; see parser.h and textfeed.h. */
+/*
+ * recognise.c - which parser a member is for, and its way through it; see parser.h and textfeed.h.
+ */
 #include <ctype.h>
 
 #include "textfeed.h"
@@ -25,7 +27,9 @@ static const struct unread_form {
 
 const struct parser *recognise(const char *name, const uint8_t *data, uint64_t size)
 {
-	struct sniff s = { .name = name, .head = data, .len = MIN(size, (uint64_t)HEAD_MAX), .size = size };
+	struct sniff s = {
+		.name = name, .head = data, .len = MIN(size, (uint64_t)HEAD_MAX), .size = size
+	};
 	const struct parser *best = NULL;
 	const struct parser *const *it;
 	int best_score = 0;
@@ -37,7 +41,8 @@ const struct parser *recognise(const char *name, const uint8_t *data, uint64_t s
 	SET_FOREACH(parsers, it) {
 		int score = (*it)->sniff ? (*it)->sniff(&s) : 0;
 
-		if (score > best_score || (score && score == best_score && strcmp((*it)->name, best->name) < 0)) {
+		if (score > best_score ||
+		    (score && score == best_score && strcmp((*it)->name, best->name) < 0)) {
 			best = *it;
 			best_score = score;
 		}
@@ -57,7 +62,8 @@ static bool is_text(const uint8_t *p, uint64_t size)
 	size_t len = MIN(size, (uint64_t)HEAD_MAX), odd = 0, i;
 
 	for (i = 0; i < len; i++)
-		odd += p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t' && p[i] != 0x1b && p[i] != '\f';
+		odd += p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t' &&
+		       p[i] != 0x1b && p[i] != '\f';
 	return odd * 32 <= len;
 }
 
@@ -68,7 +74,8 @@ static const struct unread_form *find_unread(const struct member *m)
 	for (i = 0; i < ARRAY_SIZE(unread_forms); i++) {
 		const struct unread_form *u = &unread_forms[i];
 
-		if (m->size >= (uint64_t)u->off + u->len && !memcmp(m->data + u->off, u->magic, u->len))
+		if (m->size >= (uint64_t)u->off + u->len &&
+		    !memcmp(m->data + u->off, u->magic, u->len))
 			return u;
 	}
 	return NULL;
@@ -114,7 +121,9 @@ static const char *snapshot_of(const char *name, char buf[24])
 	return NULL;
 }
 
-/* Only a path component that says nothing else: guest/, guest-logs/, vm-101/, host/, hypervisor/. */
+/*
+ * Only a path component that says nothing else: guest/, guest-logs/, vm-101/, host/, hypervisor/.
+ */
 static const char *side_of(const char *name)
 {
 	static const struct { const char *word, *side; } words[] = {
@@ -163,7 +172,8 @@ static char *join_messages(const struct strtab *t)
 	return out;
 }
 
-static struct error *set_status(struct parse_ctx *ctx, const char *format, const char *status, struct error *err)
+static struct error *set_status(struct parse_ctx *ctx, const char *format, const char *status,
+				struct error *err)
 {
 	_cleanup_free_ char *msg = join_messages(ctx->messages);
 

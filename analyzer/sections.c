@@ -17,7 +17,8 @@ struct head {
 
 static bool path_char(char c)
 {
-	return (unsigned char)c > ' ' && c != '"' && c != '\'' && c != '|' && c != ';' && c != '<' && c != '>' && c != '*';
+	return (unsigned char)c > ' ' && c != '"' && c != '\'' && c != '|' && c != ';' &&
+	       c != '<' && c != '>' && c != '*';
 }
 
 /* The word at @s, up to a blank or the end; 0 when it can't be a path. */
@@ -111,7 +112,8 @@ static enum style parse_head(const struct line *ln, struct head *h)
 		s++;
 		len--;
 	}
-	if (head_equals(s, len, h) || head_tail(s, len, h) || head_cat(s, len, h) || head_grep(s, len, h))
+	if (head_equals(s, len, h) || head_tail(s, len, h) || head_cat(s, len, h) ||
+	    head_grep(s, len, h))
 		return h->style;
 	return STYLE_NONE;
 }
@@ -147,9 +149,11 @@ static bool ends(const struct head *h, const struct mail_line *head, const struc
 	switch (h->style) {
 	case STYLE_CAT:
 		return !l->ln.len || style == STYLE_CAT ||
-		       (l->ln.len >= h->prompt_len && h->prompt_len > 2 && !memcmp(l->ln.s, head->ln.s, h->prompt_len));
+		       (l->ln.len >= h->prompt_len && h->prompt_len > 2 &&
+			!memcmp(l->ln.s, head->ln.s, h->prompt_len));
 	case STYLE_GREP:
-		return style != STYLE_GREP || other.path_len != h->path_len || memcmp(other.path, h->path, h->path_len);
+		return style != STYLE_GREP || other.path_len != h->path_len ||
+		       memcmp(other.path, h->path, h->path_len);
 	default:
 		return style == h->style;
 	}

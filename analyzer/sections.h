@@ -2,8 +2,9 @@
 /*
  * sections.h - files pasted into a text under their path:
  *
- *	== PATH			==> PATH <==		$ cat PATH  or  # cat PATH		/sys/PATH:VALUE
- *	lines			lines			lines				(as grep prints)
+ *	== PATH			==> PATH <==		$ cat PATH  or  # cat PATH
+ *	/sys/PATH:VALUE lines			lines			lines
+ *(as grep prints)
  */
 #ifndef KM_SECTIONS_H
 #define KM_SECTIONS_H
@@ -14,7 +15,7 @@
 
 struct section {
 	char		*name;
-	bool		named;		/* head of its own (not PATH:VALUE): logs may stand there too */
+	bool named; /* head of its own (not PATH:VALUE): logs may stand there too */
 	char		*text;		/* the lines, unquoted, each with its end */
 	size_t		text_len, cap;
 	uint64_t	first_line;	/* number of the first line of the text */
@@ -25,8 +26,8 @@ struct section {
 /* section_head() - may @ln begin a section? Cheap. */
 bool section_head(const struct line *ln);
 /*
- * section_read() - read the section that @head begins; @walk stands behind the head and is not moved. False when it is
- * none, or too large. The caller frees with section_free().
+ * section_read() - read the section that @head begins; @walk stands behind the head and is not
+ * moved. False when it is none, or too large. The caller frees with section_free().
  */
 bool section_read(struct section *sec, const struct mail_line *head, const struct mail_walk *walk);
 void section_free(struct section *sec);

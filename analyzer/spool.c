@@ -151,7 +151,9 @@ void blob_end(struct blob *b)
 	b->mem = NULL;
 	if (b->sp->used > b->mark) {
 		b->sp->used = b->mark;
-		/* The space goes back to the disk; if it can't, it is overwritten by the next blob. */
+		/*
+		 * The space goes back to the disk; if it can't, it is overwritten by the next blob.
+		 */
 		if (ftruncate(b->sp->fd, (off_t)b->mark))
 			errno = 0;
 	}

@@ -2,8 +2,8 @@
 /*
  * textfeed.c - lines of text members to the parsers that know them; see textfeed.h.
  *
- * A mixed text goes through a small window of unquoted lines, so that a record a mailer wrapped can be tried joined
- * before it is tried line by line.
+ * A mixed text goes through a small window of unquoted lines, so that a record a mailer wrapped can
+ * be tried joined before it is tried line by line.
  */
 #include "textfeed.h"
 
@@ -20,7 +20,7 @@ struct feed {
 	void		*state;
 	bool		begun, dead;
 	uint64_t	taken;
-	int64_t		sources_before, sources_begun;	/* source ids that begin() made: (before, begun] */
+	int64_t sources_before, sources_begun; /* source ids that begin() made: (before, begun] */
 };
 
 struct seen_line {
@@ -42,7 +42,7 @@ struct mixed {
 	size_t		n_seen, seen_size;
 	uint32_t	block;		/* run of lines of one quoting depth */
 	unsigned int	depth;
-	bool		last_was_new;	/* the line before was taken, and not known from elsewhere */
+	bool last_was_new; /* the line before was taken, and not known from elsewhere */
 	long		hunk_old, hunk_new;	/* lines left of a diff hunk */
 	uint64_t	taken;
 	uint64_t	sections;
@@ -226,13 +226,17 @@ static bool has_record_mark(const struct line *ln)
 				digits = 0;
 			fraction = 0;
 		}
-		if ((dot && fraction >= 3) || (digits >= 8 && !dot && i + 1 < ln->len && ln->s[i + 1] == ']'))
+		if ((dot && fraction >= 3) ||
+		    (digits >= 8 && !dot && i + 1 < ln->len && ln->s[i + 1] == ']'))
 			return true;
 	}
 	return false;
 }
 
-/* A quoted line that was taken elsewhere in the text, or the other way round. Stack frames stay with their record. */
+/*
+ * A quoted line that was taken elsewhere in the text, or the other way round. Stack frames stay
+ * with their record.
+ */
 static bool is_repeat(const struct mixed *mx, const struct line *ln)
 {
 	const struct seen_line *s;
@@ -271,12 +275,14 @@ static bool hunk_header(const struct line *ln, long *old, long *new)
 		return false;
 	p += 4;
 	*old = *new = 1;
-	if (!parse_count(&p, end, &at) || (p < end && *p == ',' && (p++, !parse_count(&p, end, old))))
+	if (!parse_count(&p, end, &at) ||
+	    (p < end && *p == ',' && (p++, !parse_count(&p, end, old))))
 		return false;
 	if (end - p < 3 || p[0] != ' ' || p[1] != '+')
 		return false;
 	p += 2;
-	return parse_count(&p, end, &at) && !(p < end && *p == ',' && (p++, !parse_count(&p, end, new)));
+	return parse_count(&p, end, &at) &&
+	       !(p < end && *p == ',' && (p++, !parse_count(&p, end, new)));
 }
 
 /* Is the line part of a unified diff? */
@@ -379,7 +385,10 @@ static void join(struct mixed *mx, struct line *ln, const struct line *next)
 	ln->rejoined = true;
 }
 
-/* Offer the first line of the window joined with those that complete it; returns how many lines were used, 0 none. */
+/*
+ * Offer the first line of the window joined with those that complete it; returns how many lines
+ * were used, 0 none.
+ */
 static size_t try_joined(struct mixed *mx, enum line_result *r)
 {
 	struct line ln = window_at(mx, 0)->ln;
@@ -430,10 +439,7 @@ static void offer_single(struct mixed *mx, const struct line *ln)
 
 /* ---- sections ---- */
 
-/*
- * A section whose name some parser knows is read like a member of that name. Returns the lines of the text it took
- * (head included), 0 when it is not one.
- */
+/* Read a section whose name some parser knows like a member of that name; false when it is none. */
 static bool take_section(struct mixed *mx)
 {
 	struct section sec;

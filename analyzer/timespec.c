@@ -83,15 +83,18 @@ static bool wall_clock(const char *p, const char *end, int64_t *ns)
 	int64_t y, mo, d, h, mi, s = 0, f, off;
 	struct tm tm = { 0 };
 
-	if (!digits(&p, end, 4, 4, &y) || !literal(&p, end, '-', '-') || !digits(&p, end, 2, 2, &mo) ||
-	    !literal(&p, end, '-', '-') || !digits(&p, end, 2, 2, &d) || !literal(&p, end, 'T', ' ') ||
-	    !digits(&p, end, 2, 2, &h) || !literal(&p, end, ':', ':') || !digits(&p, end, 2, 2, &mi))
+	if (!digits(&p, end, 4, 4, &y) || !literal(&p, end, '-', '-') ||
+	    !digits(&p, end, 2, 2, &mo) || !literal(&p, end, '-', '-') ||
+	    !digits(&p, end, 2, 2, &d) || !literal(&p, end, 'T', ' ') ||
+	    !digits(&p, end, 2, 2, &h) || !literal(&p, end, ':', ':') ||
+	    !digits(&p, end, 2, 2, &mi))
 		return false;
 	if (literal(&p, end, ':', ':') && !digits(&p, end, 2, 2, &s))
 		return false;
 	if (!fraction(&p, end, &f) || !zone(&p, end, &off) || p != end)
 		return false;
-	if (y < 1970 || y > 2200 || mo < 1 || mo > 12 || d < 1 || d > 31 || h > 23 || mi > 59 || s > 60)
+	if (y < 1970 || y > 2200 || mo < 1 || mo > 12 || d < 1 || d > 31 || h > 23 || mi > 59 ||
+	    s > 60)
 		return false;
 	tm.tm_year = (int)y - 1900;
 	tm.tm_mon = (int)mo - 1;
@@ -135,7 +138,8 @@ struct error *time_window_parse(struct time_spec *from, struct time_spec *to, co
 	return NULL;
 }
 
-static struct error *apply(const struct time_spec *t, const struct source_desc *desc, uint64_t *ns, bool *rel, bool *has)
+static struct error *apply(const struct time_spec *t, const struct source_desc *desc, uint64_t *ns,
+			   bool *rel, bool *has)
 {
 	bool wall = desc->clock && !strcmp(desc->clock, "wall");
 
@@ -146,14 +150,17 @@ static struct error *apply(const struct time_spec *t, const struct source_desc *
 		return NULL;
 	if (desc->has_clock_offset) {
 		/* Before the clock's own zero: at its zero. */
-		*ns = t->ns > desc->clock_offset_ns ? (uint64_t)t->ns - (uint64_t)desc->clock_offset_ns : 0;
+		*ns = t->ns > desc->clock_offset_ns
+			      ? (uint64_t)t->ns - (uint64_t)desc->clock_offset_ns
+			      : 0;
 		return NULL;
 	}
 	return error_new(ERR_INPUT, "--time: no wall clock is known for this recording (its clock: %s); give seconds of "
 			 "its own clock, or +seconds since its first event", desc->clock ? desc->clock : "unknown");
 }
 
-struct error *time_window_apply(struct stream_time *ret, const char *s, const struct source_desc *desc)
+struct error *time_window_apply(struct stream_time *ret, const char *s,
+				const struct source_desc *desc)
 {
 	struct time_spec from, to;
 

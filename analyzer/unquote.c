@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* unquote.c - physical lines and mail lines; see unquote.h. Quoted-printable is RFC 2045, section 6.7. */
+/*
+ * unquote.c - physical lines and mail lines; see unquote.h. Quoted-printable is RFC 2045, section
+ * 6.7.
+ */
 #include "unquote.h"
 
 #include "textfeed.h"
@@ -69,7 +72,10 @@ unsigned int mail_unquote(const char **s, size_t *len)
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
 }
 
 static void own_add(struct mail_line *l, const char *s, size_t len)
@@ -80,7 +86,10 @@ static void own_add(struct mail_line *l, const char *s, size_t len)
 	l->ln.s = l->own;
 }
 
-/* Decode one quoted-printable line onto @l; true when it ends in a soft break, and the next belongs to it. */
+/*
+ * Decode one quoted-printable line onto @l; true when it ends in a soft break, and the next belongs
+ * to it.
+ */
 static bool qp_add(struct mail_line *l, const char *s, size_t len)
 {
 	size_t i;
@@ -92,7 +101,8 @@ static bool qp_add(struct mail_line *l, const char *s, size_t len)
 
 		if (c == '=' && i + 1 == len)
 			return true;
-		if (c == '=' && i + 2 < len && hex_digit(s[i + 1]) >= 0 && hex_digit(s[i + 2]) >= 0) {
+		if (c == '=' && i + 2 < len && hex_digit(s[i + 1]) >= 0 &&
+		    hex_digit(s[i + 2]) >= 0) {
 			c = (char)(hex_digit(s[i + 1]) * 16 + hex_digit(s[i + 2]));
 			i += 2;
 		}
@@ -282,12 +292,14 @@ char *utf16_to_utf8(const uint8_t *data, uint64_t size, uint64_t *len)
 	uint64_t i, o = 0;
 	char *out;
 
-	if (size < 2 || !((data[0] == 0xff && data[1] == 0xfe) || (data[0] == 0xfe && data[1] == 0xff)))
+	if (size < 2 ||
+	    !((data[0] == 0xff && data[1] == 0xfe) || (data[0] == 0xfe && data[1] == 0xff)))
 		return NULL;
 	big = data[0] == 0xfe;
-	out = xmalloc(size / 2 * 3 + 1);	/* a unit becomes at most three bytes, a pair four */
+	out = xmalloc(size / 2 * 3 + 1); /* a unit becomes at most three bytes, a pair four */
 	for (i = 2; i + 1 < size; i += 2) {
-		uint32_t u = big ? (uint32_t)data[i] << 8 | data[i + 1] : (uint32_t)data[i + 1] << 8 | data[i];
+		uint32_t u = big ? (uint32_t)data[i] << 8 | data[i + 1]
+				 : (uint32_t)data[i + 1] << 8 | data[i];
 
 		if (u >= 0xd800 && u < 0xdc00 && i + 3 < size) {
 			uint32_t v = big ? (uint32_t)data[i + 2] << 8 | data[i + 3] :

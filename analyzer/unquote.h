@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unquote.h - text as it was before it went through a mailer: physical lines, and mail lines with their quoting,
- * quoted-printable and odd blanks undone.
+ * unquote.h - text as it was before it went through a mailer: physical lines, and mail lines with
+ * their quoting, quoted-printable and odd blanks undone.
  */
 #ifndef KM_UNQUOTE_H
 #define KM_UNQUOTE_H
@@ -18,7 +18,10 @@ struct line_walk {
 };
 
 void line_walk_init(struct line_walk *w, const uint8_t *data, uint64_t size);
-/* line_walk_next() - the next line without its end; false at the end. A byte order mark before the first is skipped. */
+/*
+ * line_walk_next() - the next line without its end; false at the end. A byte order mark before the
+ * first is skipped.
+ */
 bool line_walk_next(struct line_walk *w, struct line *ln);
 
 /* One line of a mail: @ln is what its writer wrote, @depth how often it was quoted. */
@@ -34,7 +37,7 @@ struct mail_line {
 /* State of a walk over mail text. */
 struct mail_walk {
 	struct line_walk w;
-	bool		qp, qp_next;	/* inside a quoted-printable body; after the header that says so */
+	bool qp, qp_next; /* inside a quoted-printable body; after the header that says so */
 	char		boundary[MAIL_BOUNDARIES][72];
 	unsigned int	n_boundaries;
 };
@@ -48,7 +51,10 @@ unsigned int mail_unquote(const char **s, size_t *len);
 /* looks_like_mail() - mail headers, or several quoted lines or a diff among the first lines. */
 bool looks_like_mail(const uint8_t *data, uint64_t size);
 
-/* utf16_to_utf8() - bytes that begin with an UTF-16 byte order mark, as UTF-8 (malloc'd); NULL where there is none. */
+/*
+ * utf16_to_utf8() - bytes that begin with an UTF-16 byte order mark, as UTF-8 (malloc'd); NULL
+ * where there is none.
+ */
 char *utf16_to_utf8(const uint8_t *data, uint64_t size, uint64_t *len);
 
 #endif

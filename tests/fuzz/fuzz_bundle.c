@@ -17,8 +17,12 @@ static struct error *touch(void *arg, struct member *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct bundle_limits limits = { .max_temp = 16 << 20, .max_depth = 3, .max_members = 500, .max_ratio = 20,
-					      .ratio_floor = 4 << 20, .quiet = true };
+	const struct bundle_limits limits = { .max_temp = 16 << 20,
+					      .max_depth = 3,
+					      .max_members = 500,
+					      .max_ratio = 20,
+					      .ratio_floor = 4 << 20,
+					      .quiet = true };
 	const struct node n = { .path = "fuzz", .name = "fuzz" };
 	static struct case_db *db;	/* making one takes longer than the rest */
 	struct bundle *b;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fuzz_textfeed.c - recognition and text feeding, with every text parser behind it. The first line is the member's name. */
+/*
+ * fuzz_textfeed.c - recognition and text feeding, with every text parser behind it. The first line
+ * is the member's name.
+ */
 #include "textfeed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct error *count_only(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				const struct stream_ops *ops, void *ops_priv)
+static struct error *count_only(struct parse_ctx *ctx, struct stream **ret,
+				const struct source_desc *desc, const struct stream_ops *ops,
+				void *ops_priv)
 {
 	return stream_open(ret, ctx->db, desc, ops, ops_priv, NULL, NULL);
 }
@@ -14,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *nl = memchr(data, '\n', MIN(size, (size_t)256));
 	_cleanup_free_ char *name = NULL, *copy = NULL;
-	static struct case_db *db;	/* making one takes longer than the rest: one for 100 runs */
+	static struct case_db *db; /* making one takes longer than the rest: one for 100 runs */
 	static unsigned int runs;
 	struct parse_ctx proto = { .open_stream = count_only };
 	struct member m = { .path = "fuzz" };

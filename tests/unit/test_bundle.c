@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_bundle.c - inputs to members: files, directories, archives, stdin, and the limits on each. */
+/*
+ * test_bundle.c - inputs to members: files, directories, archives, stdin, and the limits on each.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +161,8 @@ struct packer {
 	size_t		cap, used;
 };
 
-static void pack_open(struct packer *p, int (*format)(struct archive *), int (*filter)(struct archive *), size_t cap)
+static void pack_open(struct packer *p, int (*format)(struct archive *),
+		      int (*filter)(struct archive *), size_t cap)
 {
 	p->a = archive_write_new();
 	p->cap = cap;
@@ -265,7 +268,8 @@ static void test_nested(void **state)
 	pack_start(&raw);
 	pack_add(&raw, "x", AE_IFREG, "trace text\n", 11);
 	pack_close(&raw);
-	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_gzip, 1 << 16);
+	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_gzip,
+		  1 << 16);
 	pack_start(&tar);
 	pack_add(&tar, "./sos/proc/vmstat", AE_IFREG, "nr_free_pages 1\n", 16);
 	pack_add(&tar, "sos/evil", AE_IFLNK, NULL, 0);
@@ -310,7 +314,8 @@ static void test_spooled(void **state)
 
 	for (i = 0; i < len; i++)
 		data[i] = (uint8_t)(i * 2654435761u >> 13);
-	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_zstd, 16 << 20);
+	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_zstd,
+		  16 << 20);
 	pack_start(&tar);
 	pack_add(&tar, "small", AE_IFREG, data, 100);
 	pack_add(&tar, "big1", AE_IFREG, data, len);
@@ -341,9 +346,11 @@ static void test_cut(void **state)
 
 	for (i = 0; i < len; i++) {
 		x = x * 1664525 + 1013904223;
-		data[i] = (uint8_t)(x >> 24);	/* does not compress: the cut falls where it is meant to */
+		data[i] = (uint8_t)(x >>
+				    24); /* does not compress: the cut falls where it is meant to */
 	}
-	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_xz, 2 << 20);
+	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_xz,
+		  2 << 20);
 	pack_start(&tar);
 	pack_add(&tar, "one", AE_IFREG, data, 1000);
 	pack_add(&tar, "two", AE_IFREG, data, len);
@@ -477,7 +484,8 @@ static void test_stdin(void **state)
 	int saved = dup(0), fds[2];
 	pid_t pid;
 
-	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_gzip, 1 << 16);
+	pack_open(&tar, archive_write_set_format_pax_restricted, archive_write_add_filter_gzip,
+		  1 << 16);
 	pack_start(&tar);
 	pack_add(&tar, "in", AE_IFREG, "piped", 5);
 	pack_close(&tar);
@@ -542,9 +550,11 @@ static void test_visitor_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain_file), TEST(test_missing), TEST(test_directory), TEST(test_nested), TEST(test_spooled),
-		TEST(test_cut), TEST(test_bomb), TEST(test_encrypted), TEST(test_mail), TEST(test_limits), TEST(test_stdin),
-		TEST(test_shrinking), TEST(test_visitor_fails),
+		TEST(test_plain_file),	  TEST(test_missing),	TEST(test_directory),
+		TEST(test_nested),	  TEST(test_spooled),	TEST(test_cut),
+		TEST(test_bomb),	  TEST(test_encrypted), TEST(test_mail),
+		TEST(test_limits),	  TEST(test_stdin),	TEST(test_shrinking),
+		TEST(test_visitor_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

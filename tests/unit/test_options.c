@@ -195,8 +195,9 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands), cmocka_unit_test(test_values), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_times), cmocka_unit_test(test_window), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_times),
+		cmocka_unit_test(test_window),	 cmocka_unit_test(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,11 @@ static int tear_down(void **state)
 static const char *feed_named(const char *name, const char *text, size_t len, bool truncated)
 {
 	static char buf[800];
-	struct member m = { .path = name, .name = name, .data = (const uint8_t *)text, .size = len, .truncated = truncated };
+	struct member m = { .path = name,
+			    .name = name,
+			    .data = (const uint8_t *)text,
+			    .size = len,
+			    .truncated = truncated };
 	struct parse_ctx proto = { .db = db };
 	struct error *err = NULL;
 	sqlite3_stmt *st;
@@ -342,8 +346,11 @@ static void test_unquote(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_whole), TEST(test_transcript), TEST(test_whole_cut), TEST(test_bom_and_utf16), TEST(test_prose), TEST(test_quoted_once),
-		TEST(test_rejoined), TEST(test_quoted_printable), TEST(test_diff_and_script), TEST(test_sections),
+		TEST(test_whole),	    TEST(test_transcript),
+		TEST(test_whole_cut),	    TEST(test_bom_and_utf16),
+		TEST(test_prose),	    TEST(test_quoted_once),
+		TEST(test_rejoined),	    TEST(test_quoted_printable),
+		TEST(test_diff_and_script), TEST(test_sections),
 		TEST(test_long_and_binary), TEST(test_unquote),
 	};
 
