@@ -165,6 +165,7 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 		if (says)
 			take_row(e, item, st, says);
 	}
+	state->truncated = rc == SQLITE_ROW;
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		state->error = guard.exceeded
 				       ? xasprintf("the query took more than %llu million steps",

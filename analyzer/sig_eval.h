@@ -21,6 +21,7 @@ struct item_state {		/* of an item, for the whole case */
 	struct sig_view	view;
 	char		*missing;	/* the need that nothing delivers */
 	char		*error;
+	bool		truncated;	/* there are more than SIG_MAX_ROWS rows */
 };
 
 struct sig_evaluation {

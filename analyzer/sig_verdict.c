@@ -79,6 +79,32 @@ static bool absence_counts(const struct sig_evaluation *e, size_t item, int64_t 
 	return !other;
 }
 
+/*
+ * Likewise what one recording shows against a bug says nothing about another minute: where
+ * recordings show the decisive evidence, it counts only if it comes from one of these. Facts count
+ * for all.
+ */
+static bool against_counts(const struct sig_evaluation *e, const struct ev_row *against, int64_t vm)
+{
+	bool other = false;
+
+	if (e->sig->items[against->item].role != SIG_AGAINST || !against->source ||
+	    e->states[against->item].view.any_source)
+		return true;
+	for (size_t i = 0; i < e->n_rows; i++) {
+		const struct ev_row *r = &e->rows[i];
+		const struct sig_item *it = &e->sig->items[r->item];
+
+		if (it->role != SIG_FOR || it->strength != SIG_DECISIVE || r->below || !r->source ||
+		    !row_of_subject(r, vm) || e->states[r->item].view.any_source)
+			continue;
+		if (r->source == against->source)
+			return true;
+		other = true;
+	}
+	return !other;
+}
+
 static enum item_outcome outcome(const struct sig_evaluation *e, size_t item, int64_t vm)
 {
 	bool below = false;
@@ -86,7 +112,7 @@ static enum item_outcome outcome(const struct sig_evaluation *e, size_t item, in
 	for (size_t i = 0; i < e->n_rows; i++) {
 		const struct ev_row *r = &e->rows[i];
 
-		if (r->item != item || !row_of_subject(r, vm))
+		if (r->item != item || !row_of_subject(r, vm) || !against_counts(e, r, vm))
 			continue;
 		if (!r->below)
 			return ITEM_SHOWN;
@@ -96,6 +122,8 @@ static enum item_outcome outcome(const struct sig_evaluation *e, size_t item, in
 		return ITEM_ERROR;
 	if (below)
 		return ITEM_BELOW;
+	if (e->states[item].truncated)	/* this subject's rows may be among those not looked at */
+		return ITEM_NOT_VISIBLE;
 	return absence_counts(e, item, vm) ? ITEM_NOT_SHOWN : ITEM_NOT_VISIBLE;
 }
 
