@@ -3,6 +3,7 @@
 #include "casefile.h"
 
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "utf8.h"
@@ -65,6 +66,7 @@ struct error *case_create(struct case_db **ret, const char *path)
 struct error *case_open(struct case_db **ret, const char *path)
 {
 	struct case_db *c = xcalloc(1, sizeof(*c));
+	const char *found = NULL;
 	struct error *err = NULL;
 	sqlite3_stmt *st = NULL;
 
@@ -75,10 +77,17 @@ struct error *case_open(struct case_db **ret, const char *path)
 	}
 	sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &st, NULL) != SQLITE_OK ||
-	    sqlite3_step(st) != SQLITE_ROW || strcmp((const char *)sqlite3_column_text(st, 0), "ok")) {
-		err = error_new(ERR_INPUT, "%s: damaged case file (%s); make it anew from the bundle",
-				path, sqlite3_errmsg(c->db));
+	if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		found = (const char *)sqlite3_column_text(st, 0);
+	if (!found || strcmp(found, "ok")) {
+		const char *detail = found ? strchr(found, '\n') : NULL;
+
+		if (detail)	/* after a line that names the database */
+			found = detail + 1;
+		err = error_new(ERR_INPUT, "%s: damaged case file (%.*s); make it anew from the bundle",
+				path, found ? (int)strcspn(found, "\n") : 200,
+				found ? found : sqlite3_errmsg(c->db));
 		goto fail;
 	}
 	sqlite3_finalize(st);
@@ -96,31 +105,37 @@ fail:
 	return err;
 }
 
-struct error *case_save(struct case_db *c, const char *path)
+struct error *case_save(struct case_db *c, const char *name)
 {
+	_cleanup_free_ char *real = realpath(name, NULL);
+	const char *path = real ? real : name;	/* a link stays, what it leads to is replaced */
 	_cleanup_free_ char *temp = xasprintf("%s.%ld.tmp", path, (long)getpid());
 	struct error *err = NULL;
 	sqlite3_backup *backup;
+	struct stat st;
 	sqlite3 *out;
 
+	/* Renaming over a device would replace its node. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return error_new(ERR_IO, "%s: is no regular file, and a case file needs one", name);
 	if (!sqlite3_get_autocommit(c->db))
 		TRY(exec(c, "COMMIT"));
 	if (sqlite3_open_v2(temp, &out,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 				    SQLITE_OPEN_EXCLUSIVE,
 			    NULL) != SQLITE_OK) {
-		err = error_new(ERR_IO, "%s: %s", path, sqlite3_errmsg(out));
+		err = error_new(ERR_IO, "%s: %s", name, sqlite3_errmsg(out));
 		sqlite3_close(out);
 		return err;
 	}
 	backup = sqlite3_backup_init(out, "main", c->db, "main");
 	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
-		err = error_new(ERR_IO, "%s: %s", path, sqlite3_errmsg(out));
+		err = error_new(ERR_IO, "%s: %s", name, sqlite3_errmsg(out));
 	sqlite3_backup_finish(backup);
 	if (sqlite3_close(out) != SQLITE_OK && !err)
-		err = error_new(ERR_IO, "%s: can't be written whole", path);
+		err = error_new(ERR_IO, "%s: can't be written whole", name);
 	if (!err && rename(temp, path))
-		err = error_io("%s", path);
+		err = error_io("%s", name);
 	if (err)
 		unlink(temp);
 	return err;

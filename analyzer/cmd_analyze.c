@@ -2,6 +2,7 @@
 /* cmd_analyze.c - the verdict report, the default command. */
 #include "command.h"
 #include "signature.h"
+#include "view.h"
 
 /* The catalogue may be left out of a build; then there are no verdicts. */
 #pragma weak catalogue_load
@@ -36,9 +37,17 @@ static struct error *analyze(struct case_db *db, const struct options *opt)
 	}
 	if (!wants_sqlite(opt))
 		return report_write(db, opt, "analyze", NULL);
+	return case_save(db, opt->output);
+}
+
+/* What can be told before the inputs are read, which may take long. */
+static struct error *check(const struct options *opt)
+{
+	if (!wants_sqlite(opt))
+		return report_check(opt);
 	if (!opt->output || !strcmp(opt->output, "-"))
 		return error_new(ERR_USAGE, "-f sqlite needs -o FILE");
-	return case_save(db, opt->output);
+	return output_check(opt);
 }
 
 static int run(const struct options *opt, struct error **err)
@@ -46,7 +55,9 @@ static int run(const struct options *opt, struct error **err)
 	struct case_db *db = NULL;
 	int status = EXIT_OK;
 
-	*err = run_inputs(opt, &db, NULL, NULL, &status);
+	*err = check(opt);
+	if (!*err)
+		*err = run_inputs(opt, &db, NULL, NULL, &status);
 	if (!*err)
 		*err = analyze(db, opt);
 	if (!*err && status == EXIT_OK && opt->fail_on_match &&

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "reports/escape.h"
 #include "utf8.h"
+#include "view.h"
 
 struct task_comm {
 	int32_t		tid;
@@ -376,6 +377,8 @@ static int run(const struct options *opt, struct error **err)
 	int status = EXIT_OK;
 
 	*err = choose_format(opt, &pr.ndjson);
+	if (!*err)
+		*err = output_check(opt);
 	if (*err)
 		return status;
 	if (opt->n_args && to_file)

@@ -10,7 +10,9 @@ static int run(const struct options *opt, struct error **err)
 	struct case_db *db = NULL;
 	int status = EXIT_OK;
 
-	*err = run_inputs(opt, &db, NULL, NULL, &status);
+	*err = report_check(opt);
+	if (!*err)
+		*err = run_inputs(opt, &db, NULL, NULL, &status);
 	if (!*err)
 		*err = report_write(db, opt, "info", NULL);
 	case_close(db);

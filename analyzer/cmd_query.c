@@ -38,9 +38,11 @@ static int query_run(const struct options *opt, struct error **err)
 	}
 	sql = opt->args[opt->n_args - 1];
 	inputs.n_args--;
-	*err = check_sql(sql);
+	*err = report_check(&inputs);
+	if (!*err)
+		*err = check_sql(sql);
 	if (*err)
-		return EXIT_USAGE;
+		return status_of((*err)->code);
 	*err = run_inputs(&inputs, &db, NULL, NULL, &status);
 	if (!*err)
 		*err = query_prepare(db, &st, sql);

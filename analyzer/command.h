@@ -86,6 +86,11 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 						      const struct source_desc *,
 						      const struct stream_ops *, void *),
 			 void *open_arg, int *status);
+/*
+ * report_check() - what of report_write() can fail before the inputs are read, which may take long:
+ * the format's name, and output_check() (view.h).
+ */
+struct error *report_check(const struct options *opt);
 /* report_write() - pick the report by opt->format / opt->output, open the output, render @view. */
 struct error *report_write(struct case_db *db, const struct options *opt, const char *view,
 			   void *view_arg);

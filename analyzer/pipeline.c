@@ -146,6 +146,23 @@ static void say_nothing_read(struct case_db *db, const struct options *opt)
 	error_free(err);
 }
 
+/* An input that was named and of which nothing was read; with one input say_nothing_read() tells. */
+static void say_ignored(struct case_db *db, const struct options *opt, const char *input)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+
+	if (opt->quiet || opt->n_args < 2)
+		return;
+	err = case_query(db, &st, "SELECT message FROM member WHERE path = ? AND status = 'ignored' AND "
+			 "parent_id IS NULL AND message IS NOT NULL LIMIT 1", "s", input);
+	if (!err && case_step(db, st, &err))
+		diag(input, "%s", (const char *)sqlite3_column_text(st, 0));
+	if (!err)
+		case_done(st);
+	error_free(err);
+}
+
 static struct error *walk_all(struct opener *o, const struct options *opt, uint64_t *missing)
 {
 	size_t i;
@@ -158,8 +175,10 @@ static struct error *walk_all(struct opener *o, const struct options *opt, uint6
 
 		if (err && err->code == ERR_INTERNAL)
 			return err;
-		if (!err)
+		if (!err) {
+			say_ignored(o->run.proto.db, opt, opt->args[i]);
 			continue;
+		}
 		++*missing;
 		diag(opt->args[i], "%s", err->what);
 		error_free(err);

@@ -12,6 +12,12 @@ int view_run(const struct options *opt, const char *view, struct error **err);
 int status_of(enum error_code code);
 
 /*
+ * output_check() - can -o be written, and is it none of the inputs (which it would replace)? Told
+ * before the inputs are read. ERR_IO, ERR_USAGE.
+ */
+struct error *output_check(const struct options *opt);
+
+/*
  * one_of() - is @value (NULL is) one of the words of @list (NULL-terminated)? Else ERR_USAGE that
  * names them.
  */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "filter.h"
+#include "view.h"
 
 #define WIDTH_MIN	40
 #define WIDTH_DEFAULT	80
@@ -227,6 +228,14 @@ static struct error *render_file(const struct report *r, struct case_db *db,
 	if (err)
 		unlink(temp);
 	return err;
+}
+
+struct error *report_check(const struct options *opt)
+{
+	const struct report *r;
+
+	TRY(choose(&r, opt));
+	return output_check(opt);
 }
 
 struct error *report_write(struct case_db *db, const struct options *opt, const char *view,

@@ -120,6 +120,31 @@ def case_files(d):
     check(r.returncode == 0 and os.path.getsize(f"{d}/case.sqlite") > 1000, "a case file by the ending of -o", r.stderr)
     kept, fresh = run("info", "-f", "json", f"{d}/case.sqlite"), run("info", "-f", "json", strace)
     check(kept.returncode == 0 and kept.stdout == fresh.stdout, "a case file says the same as its input", kept.stderr)
+    for args, words in (((strace, f"{d}/case.sqlite"), ["only input"]),
+                        ((strace, put(f"{d}/prose2.txt", "Dear all,\n")), ["known evidence"])):
+        status, members, err = info(*args)
+        check(status == 0 and members[strace]["status"] == "read" and one_line(err, args[1], *words),
+              "a named input of which nothing is read has its line", (members, err))
+    with open(f"{d}/case.sqlite", "rb") as f:
+        data = f.read()
+    r = run(put(f"{d}/bad.sqlite", data[:4096] + bytes(8192) + data[12288:]))
+    check(r.returncode == 1 and one_line(r.stderr, "bad.sqlite", "damaged case file"), "a damaged case file: one line", r.stderr)
+    os.symlink("/dev/full", f"{d}/full.sqlite")
+    os.mkfifo(f"{d}/fifo.sqlite")
+    for name in ("full", "fifo"):
+        r = run(strace, "-o", f"{d}/{name}.sqlite")
+        check(r.returncode == 3 and one_line(r.stderr, f"{name}.sqlite", "regular file") and
+              not os.path.isfile(f"{d}/{name}.sqlite"), f"a case file never replaces what is no regular file ({name})", r.stderr)
+    for args in (("-o", strace), ("-f", "sqlite", "-o", strace)):
+        r = run(strace, *args)
+        with open(strace, encoding="ascii") as f:
+            check(r.returncode == 2 and one_line(r.stderr, "input") and f.read() == STRACE, "-o never replaces an input", r.stderr)
+    r = run("events", strace, "-o", strace)
+    with open(strace, encoding="ascii") as f:
+        check(r.returncode == 2 and f.read() == STRACE, "nor does events", r.stderr)
+    for args, code, words in ((("-f", "bogus"), 2, ["bogus"]), (("-o", f"{d}/none/x"), 3, ["none/x"]), (("-o", d + "/none/x.db"), 3, ["none/x"])):
+        r = run(f"{d}/none", *args)
+        check(r.returncode == code and one_line(r.stderr, *words), f"{args[0]} is checked before the input is read", r.stderr)
 
 
 def archives(d):
