@@ -362,14 +362,14 @@ static void runq_destroy(void *state)
 }
 
 static const struct analysis an_runq = {
-	.name		= "runq",
-	.priority	= 200,
-	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
-			  KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_STAT_RUNTIME) | KIND(TASK) | KIND(TASK_FORK),
-	.begin		= runq_begin,
-	.event		= runq_event,
-	.lost		= runq_lost,
-	.flush		= runq_flush,
-	.destroy	= runq_destroy,
+	.name = "runq",
+	.priority = 200,
+	.kinds = KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
+		 KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_STAT_RUNTIME) | KIND(TASK) | KIND(TASK_FORK),
+	.begin = runq_begin,
+	.event = runq_event,
+	.lost = runq_lost,
+	.flush = runq_flush,
+	.destroy = runq_destroy,
 };
 REGISTER(analyses, &an_runq);

@@ -276,7 +276,7 @@ static void print_text(struct printing *p, struct stream *s, const struct event 
 	put_escaped(out, comm, strlen(comm));
 	fprintf(out, "-%" PRId32, ev->tid);
 	if (ev->cpu != EVENT_CPU_NONE)
-		fprintf(out, " [%03u]", ev->cpu);
+		fprintf(out, " [%03u]", (unsigned int)ev->cpu);
 	fprintf(out, " %llu.%09llu: ", ev->time / NSEC_PER_SEC, ev->time % NSEC_PER_SEC);
 	put_escaped(out, name, strlen(name));
 	fputs(": ", out);

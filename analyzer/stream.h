@@ -64,8 +64,9 @@ struct stream_ops {
 	 */
 	char *(*cite_text)(void *priv, const struct event *ev);
 	/*
-	 * place() - member and byte offset of the record at @pos, where records come out of other members or were
-	 * unpacked; false: not known. Absent: the offset is @pos and the member the source's.
+	 * place() - member and byte offset of the record at @pos, where records come out of other
+	 * members or were unpacked; false: not known. Absent: the offset is @pos and the member the
+	 * source's.
 	 */
 	bool (*place)(void *priv, uint64_t pos, int64_t *member_id, uint64_t *offset);
 	/* fields() - call @emit for each field of the event, in format order; kernel names, raw
@@ -205,7 +206,8 @@ char *stream_stack_frames(const struct stream *s, uint32_t id);
  * EVENT_U32_NONE. Only in end(). */
 int64_t stream_stack_row(struct stream *s, uint32_t id);
 
-/* stream_cite() - a citation of @ev's record: its place and its text; 0 on failure. Only after the last push. */
+/* stream_cite() - a citation of @ev's record: its place and its text; 0 on failure. Only after the
+ * last push. */
 int64_t stream_cite(struct stream *s, const struct event *ev);
 /* stream_set() - replace one of s->desc's strings (which the stream owns) by a copy of @value. */
 void stream_set(const char **field, const char *value);

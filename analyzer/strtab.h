@@ -17,7 +17,7 @@ struct strtab {
 	size_t		n, cap;
 	uint32_t	*hash;		/* open addressing, id + 1; 0 is empty */
 	size_t		hash_size;
-	size_t		max;		/* 0: no limit; else strtab_id() returns STRTAB_NONE beyond */
+	size_t max; /* 0: no limit; else strtab_id() returns STRTAB_NONE beyond */
 };
 
 void strtab_init(struct strtab *t, size_t max);

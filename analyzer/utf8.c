@@ -75,7 +75,8 @@ size_t utf8_cut(const char *s, size_t max)
 
 	while (n && max - n < 4 && ((uint8_t)s[n - 1] & 0xc0) == 0x80)
 		n--;
-	/* @n is now behind a lead byte or an ASCII byte: keep it only with all that belongs to it */
+	/* @n is now behind a lead byte or an ASCII byte: keep it only with all that belongs to it
+	 */
 	if (n && utf8_next(s + n - 1, max - n + 1, &cp) == max - n + 1)
 		return max;
 	return n ? n - 1 : 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * walk_perf FILE - the least that reading a perf.data can cost: every record's header, and of samples the words up to the
- * time and the raw data's first bytes. What kvmortem's whole analysis is held against.
+ * walk_perf FILE - the least that reading a perf.data can cost: every record's header, and of
+ * samples the words up to the time and the raw data's first bytes. What kvmortem's whole analysis
+ * is held against.
  */
 #include <fcntl.h>
 #include <stdint.h>

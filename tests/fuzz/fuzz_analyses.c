@@ -62,7 +62,8 @@ static const struct {
 
 static void fill(struct stream *s, struct event *ev, const uint8_t *r, const struct names *n)
 {
-	static const uint64_t states[] = { 0, TSTATE_PREEMPTED, TSTATE_INTERRUPTIBLE, TSTATE_ZOMBIE };
+	static const uint64_t states[] = { 0, TSTATE_PREEMPTED, TSTATE_INTERRUPTIBLE,
+					   TSTATE_ZOMBIE };
 	enum event_kind kind = kinds[r[0] % ARRAY_SIZE(kinds)].kind;
 	char comm[16];
 
@@ -108,9 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		names.types[i] = EVENT_TYPE_NONE;
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].name)
-			names.types[kinds[i].kind] = stream_event_type(s, kinds[i].system, kinds[i].name,
-								       kinds[i].kind, COV_LISTED, COV_ALL,
-								       COV_SYSTEM);
+			names.types[kinds[i].kind] =
+				stream_event_type(s, kinds[i].system, kinds[i].name, kinds[i].kind,
+						  COV_LISTED, COV_ALL, COV_SYSTEM);
 	names.func = strtab_id(&s->strings, "throttle_cfs_rq", strlen("throttle_cfs_rq"));
 	for (i = 0; i < MAX_EVENTS && size >= RECORD; i++, data += RECORD, size -= RECORD) {
 		int32_t step;

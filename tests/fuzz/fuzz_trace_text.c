@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_trace_text.c - a text trace through its parser, whole or embedded as the first byte says, with citations and
- * fields of every event asked for; or its lines through the splitting and reading functions alone, which is much faster.
+ * fuzz_trace_text.c - a text trace through its parser, whole or embedded as the first byte says,
+ * with citations and fields of every event asked for; or its lines through the splitting and
+ * reading functions alone, which is much faster.
  */
 #include "../../parsers/fgraph_call.h"
 #include "../../parsers/trace_fields.h"
@@ -51,8 +52,9 @@ static struct error *ask(void *priv, struct stream *s)
 	return NULL;
 }
 
-static struct error *open_kept(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-			       const struct stream_ops *ops, void *ops_priv)
+static struct error *open_kept(struct parse_ctx *ctx, struct stream **ret,
+			       const struct source_desc *desc, const struct stream_ops *ops,
+			       void *ops_priv)
 {
 	struct kept *k = ctx->open_arg;
 
@@ -107,7 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strtab messages;
 	struct kept kept = { .n = 0 };
 	struct member m = { .id = 1, .path = "fuzz", .name = "fuzz" };
-	struct parse_ctx ctx = { .m = &m, .open_stream = open_kept, .open_arg = &kept, .messages = &messages };
+	struct parse_ctx ctx = {
+		.m = &m, .open_stream = open_kept, .open_arg = &kept, .messages = &messages
+	};
 	_cleanup_free_ char *copy = NULL;
 	_cleanup_error_ struct error *err = NULL;
 

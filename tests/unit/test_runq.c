@@ -131,7 +131,8 @@ static void test_names_by_records(void **state)
 	drive_switch(&d, 150, 0, 20, R, 10, "first");
 	drive_switch(&d, 160, 0, 10, TSTATE_ZOMBIE, 20, "named-by-switch");
 	drive_fork(&d, 170, 30, 30, 10, 10);
-	drive_fork(&d, 180, 10, 30, 30, 30);	/* tid 10 again, of another process; it inherits the name */
+	drive_fork(&d, 180, 10, 30, 30,
+		   30); /* tid 10 again, of another process; it inherits the name */
 	drive_wake(&d, EV_SCHED_WAKEUP_NEW, 190, 0, 20, 10, "x", 0);
 	drive_switch(&d, 200, 0, 20, S, 10, "x");
 	drive_comm(&d, 210, 10, 30, "second", TASK_EXEC);

@@ -10,7 +10,7 @@
 #define MS	NSEC_PER_MSEC
 #define IDLE	"swapper/0"
 
-enum { A = 10, B = 11, OTHER = 20 };	/* two vCPU threads of one VM, and a task that is none of it */
+enum { A = 10, B = 11, OTHER = 20 }; /* two vCPU threads of one VM, and a task that is none of it */
 
 /* Both vCPU threads have been seen, idle runs on CPU 0 since 1 ms, CPU 1 since 2 ms. */
 static void open_vm(struct drive *d)
