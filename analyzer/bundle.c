@@ -103,8 +103,13 @@ struct error *bundle_amend(struct bundle *b, int64_t id, const char *path, const
 			   "message = COALESCE(message || '; ', '') || ? WHERE id = ?", "si", remark, id);
 }
 
+struct spool *bundle_spool(struct bundle *b)
+{
+	return &b->spool;
+}
+
 /* Say what the visit left in the row, where that is a fault. */
-static struct error *report_visit(struct bundle *b, const struct member *m)
+struct error *bundle_report(struct bundle *b, const struct member *m)
 {
 	struct error *err = NULL;
 	sqlite3_stmt *st;
@@ -152,7 +157,7 @@ static struct error *visit(struct bundle *b, const struct node *n, const uint8_t
 		error_free(err);
 		TRY(e);
 	}
-	TRY(report_visit(b, &m));
+	TRY(bundle_report(b, &m));
 	if (n->damage)
 		TRY(bundle_amend(b, m.id, n->path, n->damage));
 	if (map && map_damaged(map))

@@ -37,8 +37,6 @@ struct member {
 	uint64_t	size;
 	struct spool	*spool;		/* temporary space for what a parser unpacks; NULL: none */
 	bool truncated; /* its archive or file ended early: what there is, is given */
-	/* A directory-form member (perf.data directory, raw tracefs tree) gives siblings: see
-	 * bundle.c; next issue. */
 };
 
 struct bundle;
@@ -63,6 +61,11 @@ struct error *bundle_walk(struct bundle *b, const char *input, member_visit visi
  * message (NULL none). May be called more than once: the last wins. */
 struct error *member_status(struct case_db *db, const struct member *m, const char *format,
 			    const char *status, const char *message);
+
+/* bundle_report() - say on stderr what the member's row says is wrong, and count it. After a visit the walk does that itself. */
+struct error *bundle_report(struct bundle *b, const struct member *m);
+/* bundle_spool() - the temporary space that members' bytes are in. */
+struct spool *bundle_spool(struct bundle *b);
 
 /* bundle_counts() - inputs and members seen so far, and how many could not be opened (for the exit
  * status and --strict). */

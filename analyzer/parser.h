@@ -14,6 +14,7 @@
 #include "bundle.h"
 #include "casefile.h"
 #include "stream.h"
+#include "tree.h"
 
 enum parser_kind { PARSER_BINARY, PARSER_LINES, PARSER_VALUE };
 
@@ -56,6 +57,7 @@ struct parse_ctx {
 	struct strtab
 		*messages; /* distinct remarks; at most 256; joined into the member's message */
 	bool			partly;		/* set when part of the member could not be read */
+	const struct tree *tree; /* the recording's members, of which m is the head; else NULL */
 	const struct parser	*parser;	/* the one at work */
 	struct shared_sources *shared; /* in a section of a mixed text: ctx_source() of VALUE
 					  parsers gives one source per format */
@@ -78,6 +80,12 @@ struct parser {
 	/* sniff() - 0: not this; 100: certain (magic). Reads only what it is given. NULL: never by
 	 * content (VALUE by path only). */
 	int (*sniff)(const struct sniff *s);
+	/*
+	 * claim() - BINARY, optional: whether @s is part of a recording that lies in several members
+	 * (tree.h), and the length of what their names have in common (*@root: up to and with a '/', or 0).
+	 */
+	enum tree_role (*claim)(const struct sniff *s, size_t *root);
+	const char *orphan;	/* why parts can't be read whose head isn't there; NULL: they are looked at singly */
 	/* BINARY and VALUE */
 	struct error *(*parse)(struct parse_ctx *ctx);
 	/*

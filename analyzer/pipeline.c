@@ -16,6 +16,7 @@ struct run {
 	struct parse_ctx proto;
 	struct engine_options engine;
 	struct bundle	*bundle;
+	struct trees	*trees;
 };
 
 /* ---- an engine that goes with its stream ---- */
@@ -95,9 +96,13 @@ static struct error *visit(void *arg, struct member *m)
 {
 	struct opener *o = arg;
 	uint64_t members, failed;
+	bool kept;
 
 	bundle_counts(o->run.bundle, &members, &failed);
 	progress_path(m->path, members);
+	TRY(trees_offer(o->run.trees, m, &kept));
+	if (kept)
+		return NULL;
 	return analyze_member(&o->run.proto, m);
 }
 
@@ -183,7 +188,7 @@ static struct error *walk_all(struct opener *o, const struct options *opt, uint6
 		diag(opt->args[i], "%s", err->what);
 		error_free(err);
 	}
-	return NULL;
+	return stream_interrupted() ? NULL : trees_finish(o->run.trees, &o->run.proto, o->run.bundle);
 }
 
 struct error *run_inputs(const struct options *opt, struct case_db **ret,
@@ -215,12 +220,14 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 	o.arg = open_stream ? open_arg : &o.run;
 	err = bundle_open(&o.run.bundle, db, &limits);
 	if (!err) {
+		o.run.trees = trees_create(opt->temp_dir, opt->max_temp);
 		progress_start(opt->progress);
 		err = walk_all(&o, opt, &missing);
 		progress_stop();
 		if (!err)
 			err = snapshots_pair(db);
 		bundle_counts(o.run.bundle, &members, &failed);
+		trees_free(o.run.trees);
 		bundle_close(o.run.bundle);
 	}
 	if (err) {

@@ -202,17 +202,21 @@ static struct error *feed_mixed(struct parse_ctx *ctx)
 	return set_status(ctx, "mixed text", ctx->partly ? "partly" : "read", err);
 }
 
+static struct error *analyze_as(struct parse_ctx *ctx, const struct parser *p)
+{
+	struct error *err = parser_run(ctx, p);
+
+	return set_status(ctx, p->name, ctx->partly ? "partly" : "read", err);
+}
+
 static struct error *analyze_bytes(struct parse_ctx *ctx)
 {
 	const struct member *m = ctx->m;
 	const struct parser *p = recognise(m->name, m->data, m->size);
 	const struct unread_form *unread;
-	struct error *err;
 
-	if (p && !(p->kind == PARSER_LINES && p->embed && looks_like_mail(m->data, m->size))) {
-		err = parser_run(ctx, p);
-		return set_status(ctx, p->name, ctx->partly ? "partly" : "read", err);
-	}
+	if (p && !(p->kind == PARSER_LINES && p->embed && looks_like_mail(m->data, m->size)))
+		return analyze_as(ctx, p);
 	unread = find_unread(m);
 	if (unread) {
 		parse_remark(ctx, false, "%s", unread->message);
@@ -246,6 +250,25 @@ struct error *analyze_member(struct parse_ctx *proto, struct member *m)
 		ctx.m = &converted;
 	}
 	err = analyze_bytes(&ctx);
+	strtab_deinit(&messages);
+	return err;
+}
+
+struct error *analyze_tree(struct parse_ctx *proto, const struct tree *t, struct member *head)
+{
+	struct parse_ctx ctx = *proto;
+	struct strtab messages;
+	char label[24];
+	struct error *err;
+
+	strtab_init(&messages, 256);
+	ctx.messages = &messages;
+	ctx.m = head;
+	ctx.tree = t;
+	ctx.partly = false;
+	ctx.side = side_of(head->name);
+	ctx.snapshot = snapshot_of(head->name, label);
+	err = analyze_as(&ctx, proto->parser);
 	strtab_deinit(&messages);
 	return err;
 }

@@ -12,6 +12,39 @@ static int sniff(const struct sniff *s)
 	return !memcmp(s->head, "PERFILE2", 8) || !memcmp(s->head, "2ELIFREP", 8) || !memcmp(s->head, "PERFFILE", 8) ? 100 : 0;
 }
 
+/* Feature DIR_FORMAT of a header in file mode. */
+static bool is_dir_head(const struct sniff *s)
+{
+	const size_t byte = 72 + 24 / 8;
+
+	if (s->len < 104)
+		return false;
+	if (!memcmp(s->head, "PERFILE2\x68", 9))
+		return s->head[byte] & 1u << (24 % 8);
+	return !memcmp(s->head, "2ELIFREP", 8) && s->head[15] == 0x68 && s->head[72 + 7 - 24 / 8] & 1u << (24 % 8);
+}
+
+/* A directory of perf record --threads: "data" has the header, "data.0" ... bare records. */
+static enum tree_role claim(const struct sniff *s, size_t *root)
+{
+	const char *slash = strrchr(s->name, '/'), *base = slash ? slash + 1 : s->name;
+	uint32_t type;
+	uint16_t size;
+
+	*root = (size_t)(base - s->name);
+	if (!strcmp(base, "data"))
+		return is_dir_head(s) ? TREE_HEAD : TREE_NONE;
+	if (strncmp(base, "data.", 5) || !base[5] || strspn(base + 5, "0123456789") != strlen(base + 5) || s->len < 8)
+		return TREE_NONE;
+	type = load32(s->head);
+	size = load16(s->head + 6);
+	if (type >= PERF_RECORD_MAX) {
+		type = __builtin_bswap32(type);
+		size = __builtin_bswap16(size);
+	}
+	return type && type < PERF_RECORD_MAX && size >= 8 && size <= s->size ? TREE_PART : TREE_NONE;
+}
+
 /* The data section as far as the file has it. */
 static void data_bounds(struct perf_file *pf, uint64_t *start, uint64_t *end)
 {
@@ -210,6 +243,8 @@ static const struct parser perf_data = {
 	.name = "perf.data",
 	.kind = PARSER_BINARY,
 	.sniff = sniff,
+	.claim = claim,
+	.orphan = "records of a perf.data directory without its file \"data\", which describes them: send all of the directory",
 	.parse = parse,
 };
 REGISTER(parsers, &perf_data);

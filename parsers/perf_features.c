@@ -271,9 +271,10 @@ static void feat_clock_data(struct perf_file *pf, struct perf_buf *b)
 
 static void feat_dir_format(struct perf_file *pf, struct perf_buf *b)
 {
-	if (buf_u64(b) && !b->bad)
-		parse_remark(pf->ctx, true, "the head of a perf.data directory (perf record --threads): the events lie in the "
-			     "files data.0, data.1 ... beside it, which are not read yet");
+	uint64_t version = buf_u64(b);
+
+	if (!b->bad)
+		pf->dir_version = version;
 }
 
 static void feat_compressed(struct perf_file *pf, struct perf_buf *b)

@@ -166,6 +166,7 @@ struct perf_part {
 	int64_t		id;		/* of its member */
 	const uint8_t	*data;
 	uint64_t	size;
+	const char	*label;		/* "data.1: " for messages, or "" */
 };
 
 /* Where in the bundle a stretch of the unpacked records comes from. */
@@ -212,6 +213,7 @@ struct perf_file {
 	uint64_t	clock_wall_ns, clock_mono_ns;
 	struct perf_fact *facts;
 	size_t		n_facts, cap_facts;
+	uint64_t	dir_version;	/* of feature DIR_FORMAT; 0: events lie in this file */
 	int		thread_map;	/* -1 not seen, 0 tasks, 1 the whole system */
 	uint64_t	mapped_cpus;	/* distinct CPUs in ID_INDEX; 0 unknown */
 	/* formats, sorted by id after perf_tracing_done() */

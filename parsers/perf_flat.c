@@ -80,7 +80,8 @@ static void zstd_bad(struct flat *f, uint64_t off, const char *why)
 {
 	f->zstd_bad = true;
 	f->pend_n = 0;
-	parse_remark(f->pf->ctx, true, "the compressed events can't be unpacked from byte %" PRIu64 " on (%s)", off, why);
+	parse_remark(f->pf->ctx, true, "%sthe compressed events can't be unpacked from byte %" PRIu64 " on (%s)",
+		     f->part->label, off, why);
 }
 
 /* Give out the whole records that have been unpacked. */
@@ -167,13 +168,19 @@ static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uin
 	if (type == PERF_COMPRESSED || type == PERF_COMPRESSED2) {
 		*used = MIN((uint64_t)size, left);
 		if (size > left)
-			parse_remark(pf->ctx, true, "cut inside a compressed record at byte %" PRIu64, off);
+			parse_remark(pf->ctx, true, "%scut inside a compressed record at byte %" PRIu64,
+				     f->part->label, off);
 		return take_packed(f, type, rec, *used, off);
 	}
 	if (size > left) {
 		*used = left;
-		parse_remark(pf->ctx, true, "cut inside a record at byte %" PRIu64 ": the last %" PRIu64
-			     " bytes could not be read", off, left);
+		parse_remark(pf->ctx, true, "%scut inside a record at byte %" PRIu64 ": the last %" PRIu64
+			     " bytes could not be read", f->part->label, off, left);
+		return NULL;
+	}
+	/* Without rounds the files are merged as a whole. */
+	if (type == PERF_FINISHED_ROUND && pf->dir_version) {
+		*used = size;
 		return NULL;
 	}
 	extra = perf_extra(pf, type, rec, size, left - size);
@@ -204,10 +211,10 @@ static struct error *take_part(struct flat *f, const struct perf_part *part, uin
 			return err;
 	}
 	if (!err && at < end)
-		parse_remark(f->pf->ctx, true, "cut inside a record at byte %" PRIu64 ": the last %" PRIu64
-			     " bytes could not be read", at, end - at);
+		parse_remark(f->pf->ctx, true, "%scut inside a record at byte %" PRIu64 ": the last %" PRIu64
+			     " bytes could not be read", part->label, at, end - at);
 	if (!err && f->pend_n)
-		parse_remark(f->pf->ctx, true, "the compressed events end inside a record");
+		parse_remark(f->pf->ctx, true, "%sthe compressed events end inside a record", part->label);
 	return err;
 }
 
@@ -229,14 +236,55 @@ static bool is_packed(const struct perf_file *pf, uint64_t start, uint64_t end)
 	return false;
 }
 
+static int by_number(const void *x, const void *y)
+{
+	const struct tree_part *const *a = x, *const *b = y;
+	unsigned long na = strtoul((*a)->name + 5, NULL, 10), nb = strtoul((*b)->name + 5, NULL, 10);
+
+	return na < nb ? -1 : na > nb;
+}
+
+/* data.0, data.1 ... of a directory: records without a header. */
+static struct error *take_files(struct flat *f)
+{
+	const struct tree *t = f->pf->ctx->tree;
+	_cleanup_free_ struct tree_part **files = NULL;
+	const char *before = "";
+	size_t i, n = 0;
+
+	if (!f->pf->dir_version)
+		return NULL;
+	files = xcalloc(t && t->n ? t->n : 1, sizeof(*files));
+	for (i = 0; t && i < t->n; i++)
+		if (t->parts[i].role == TREE_PART && strcmp(t->parts[i].name, before)) {
+			before = t->parts[i].name;
+			files[n++] = &t->parts[i];
+		}
+	if (!n)
+		parse_remark(f->pf->ctx, true, "the head of a perf.data directory: its events lie in the files data.0, data.1 ... "
+			     "beside it, which aren't here (name the directory, or pack all of it)");
+	qsort(files, n, sizeof(*files), by_number);
+	for (i = 0; i < n && !stream_interrupted(); i++) {
+		_cleanup_free_ char *label = xasprintf("%s: ", files[i]->name);
+		const struct perf_part part = { files[i]->m.id, files[i]->m.data, files[i]->m.size, label };
+
+		files[i]->used = true;
+		f->limit += part.size * MAX_RATIO;
+		TRY(take_part(f, &part, 0, part.size));
+	}
+	return NULL;
+}
+
 static struct error *flatten(struct flat *f, uint64_t start, uint64_t end)
 {
 	static const uint8_t header[16] = "PERFILE2\x10";	/* no record lies at 0 */
 	struct perf_file *pf = f->pf;
-	const struct perf_part whole = { .id = pf->ctx->m->id, .data = pf->file, .size = pf->file_size };
+	const struct perf_part whole = { .id = pf->ctx->m->id, .data = pf->file, .size = pf->file_size,
+					 .label = "" };
 
 	TRY(emit(f, header, sizeof(header), false));
 	TRY(take_part(f, &whole, start, end));
+	TRY(take_files(f));
 	TRY(out_flush(f));
 	return blob_map(&pf->blob, &pf->data, &pf->size);
 }
@@ -247,7 +295,7 @@ struct error *perf_flatten(struct perf_file *pf, uint64_t *start, uint64_t *end)
 	struct flat f = { .pf = pf };
 	struct error *err;
 
-	if (!pf->packed && !pf->swap && !is_packed(pf, *start, *end))
+	if (!pf->dir_version && !pf->packed && !pf->swap && !is_packed(pf, *start, *end))
 		return NULL;
 	f.limit = pf->file_size * MAX_RATIO + RATIO_FLOOR;
 	f.out = xmalloc(OUT_BYTES);

@@ -11,6 +11,7 @@ import re
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 BIN = os.environ.get("KVMORTEM", "./kvmortem")
@@ -119,6 +120,41 @@ def check_damaged():
            "without formats, events are counted as tracepoint:ID, as many as with them", names)
 
 
+def check_directory():
+    """perf record --threads: a directory, whole and packed in any order, and what is missing of it."""
+    source = f"{TOP}/A-healthy-perf-6.1/perf-threads.dir"
+    whole = info(source)[2]
+    with tempfile.TemporaryDirectory() as d:
+        for name in ("data", "data.0", "data.1"):
+            with lzma.open(f"{source}/{name}.xz") as packed, open(f"{d}/{name}", "wb") as out:
+                out.write(packed.read())
+        plain = info(d)[2]
+        report(plain["event_counts"] == whole["event_counts"], "a perf.data directory, its files packed or not", plain)
+        with tarfile.open(f"{d}/x.tar", "w") as tar:
+            for name in ("data.1", "data", "data.0"):
+                tar.add(f"{d}/{name}", name)
+        _, out, err = run("info", "-f", "json", f"{d}/x.tar")
+        j = json.loads(out)
+        report(len(j["sources"]) == 1 and j["sources"][0]["event_counts"] == whole["event_counts"] and
+               [m["status"] for m in j["members"]] == ["read"] * 4, "a perf.data directory in an archive, its head in the middle",
+               j["members"])
+        status, member, one, err = info(f"{d}/data")
+        report(status == 0 and member["status"] == "partly" and "data.0, data.1" in member["message"] and one["events"] == 0,
+               "the head of a directory alone", f"{status} {member} {err}")
+        status, member, _, err = info(f"{d}/data.1")
+        report(status == 1 and member["status"] == "failed" and 'its file "data"' in member["message"],
+               "a file of a directory alone", f"{status} {member} {err}")
+        with open(f"{d}/data.1", "r+b") as f:
+            f.truncate(1000003)
+        os.unlink(f"{d}/x.tar")
+        status, member, cut, err = info(d)
+        report(status == 0 and "data.1: cut inside a record" in member["message"] and 20000 < cut["events"] < whole["events"],
+               "a directory with a cut file", f"{status} {member} {cut} {err}")
+        _, out, _ = run("query", "-f", "json", d, "SELECT COUNT(DISTINCT member_id) FROM cite")
+        report(list(json.loads(out)["rows"][0].values()) == [2],
+               "citations name the file that the record lies in", out)
+
+
 def check_losses():
     status, _, source, _ = info(f"{TOP}/G-damaged/perf-lost.data.xz")
     report(status == 0 and source["lost"] == 2228, "perf-lost.data: the 2228 events that perf reports as lost", source)
@@ -184,6 +220,7 @@ def check_renderer():
 for name in sorted(glob.glob(f"{TOP}/*/oracle/*.events.txt.xz")):
     check_events(name)
 check_damaged()
+check_directory()
 check_losses()
 check_facts()
 check_renderer()

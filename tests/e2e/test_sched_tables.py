@@ -175,7 +175,7 @@ def check_live(case, path, tmp):
 
 
 def main():
-    paths = sorted(glob.glob(CAPTURES + "/*/*.data") + glob.glob(CAPTURES + "/*/*.data.xz") +
+    paths = sorted(glob.glob(CAPTURES + "/*/*.data") + glob.glob(CAPTURES + "/*/*.data.xz") + glob.glob(CAPTURES + "/*/*.dir") +
                    glob.glob(CAPTURES + "/D-*/trace.txt.xz") + glob.glob(FIXTURES + "/*.data.xz"))
     with tempfile.TemporaryDirectory() as tmp:
         for path in paths:
