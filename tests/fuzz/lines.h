@@ -79,12 +79,61 @@ static inline struct case_db *fuzz_db(void)
 	return db;
 }
 
+/* The stream of a parser of recordings: its ops are asked about the first events. */
+struct fuzz_kept {
+	struct consumer	consumer;
+	struct event	ev[64];
+	size_t		n;
+};
+
+static inline void fuzz_keep(void *priv, struct stream *s, const struct batch *b)
+{
+	struct fuzz_kept *k = priv;
+	uint32_t i;
+
+	(void)s;
+	for (i = 0; i < b->n && k->n < ARRAY_SIZE(k->ev); i++)
+		k->ev[k->n++] = b->ev[i];
+}
+
+static inline void fuzz_field(void *arg, const char *name, const struct field_value *v)
+{
+	*(size_t *)arg += strlen(name) + (v->type == FIELD_STR ? v->len : 0);
+}
+
+static inline struct error *fuzz_ask(void *priv, struct stream *s)
+{
+	struct fuzz_kept *k = priv;
+	size_t i, sum = 0;
+
+	for (i = 0; i < k->n; i++) {
+		uint64_t pos = k->ev[i].pos, no;
+
+		free(s->ops->cite_text(s->ops_priv, &k->ev[i]));
+		s->ops->fields(s->ops_priv, &k->ev[i], fuzz_field, &sum);
+		s->ops->lines_of(s->ops_priv, &pos, &no, 1);
+	}
+	k->n = 0;
+	return NULL;
+}
+
+static inline struct error *fuzz_open(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				      const struct stream_ops *ops, void *priv)
+{
+	struct fuzz_kept *k = ctx->open_arg;
+
+	k->consumer = (struct consumer){ .sync = true, .batch = fuzz_keep, .end = fuzz_ask };
+	return stream_open(ret, ctx->db, desc, ops, priv, &k->consumer, k);
+}
+
 static inline int fuzz_parser(const char *format, const char *name, const uint8_t *data,
 			      size_t size)
 {
 	struct strtab messages;
 	struct member m = { .id = 1, .path = name, .name = name, .data = data, .size = size };
-	struct parse_ctx ctx = { .m = &m, .side = "unknown", .snapshot = "after", .messages = &messages };
+	struct fuzz_kept kept = { .n = 0 };
+	struct parse_ctx ctx = { .m = &m, .side = "unknown", .snapshot = "after", .messages = &messages,
+				 .open_stream = fuzz_open, .open_arg = &kept };
 	const struct parser *const *it;
 
 	ctx.db = fuzz_db();

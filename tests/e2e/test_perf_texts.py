@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What perf prints, against what kvmortem says of the recording it was printed from."""
+import lzma
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+KVMORTEM = os.environ.get("KVMORTEM", "./kvmortem")
+HERE = "fixtures/perf-texts/"
+CAPTURES = "fixtures/captures/"
+STATES = ("guest_ns", "host_ns", "vmm_ns", "halted_ns", "waiting_ns", "blocked_ns", "unknown_ns", "lost_ns")
+tests = 0
+failed = 0
+
+
+def ok(good, what):
+    global tests, failed
+    tests += 1
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {tests} - {what}")
+
+
+def case_of(path, folder):
+    """The case file of one input."""
+    out = os.path.join(folder, f"{tests}-{os.path.basename(path)}.sqlite")
+    subprocess.run([KVMORTEM, "analyze", "-f", "sqlite", "-o", out, path], check=True, stdout=subprocess.DEVNULL)
+    return sqlite3.connect(out)
+
+
+def rows(case, sql):
+    return case.execute(sql).fetchall()
+
+
+def text_of(name):
+    with lzma.open(HERE + name, "rt", errors="replace") as f:
+        return f.read()
+
+
+def script_counts(text):
+    """Events by name, by a plain expression over the lines."""
+    counts = {}
+    for line in text.splitlines():
+        found = re.search(r" \d+\.\d{6}: +(?:\d+ +)?([A-Za-z][^ ]*): ", line + " ")
+        if found and not line.startswith(("#", "\t")):
+            counts[found[1]] = counts.get(found[1], 0) + 1
+    return counts
+
+
+def check_script(name, folder):
+    case = case_of(HERE + name, folder)
+    want = script_counts(text_of(name))
+    got = {e: n for e, n in rows(case, "SELECT event, count FROM event_count WHERE count > 0")}
+    ok(want == got and sum(got.values()) > 30, f"{name}: {sum(want.values())} events counted by name")
+    status = rows(case, "SELECT format, status, message FROM member")
+    ok(all(s[:2] == ("perf script", "read") for s in status), f"{name}: read whole, without a remark {status}")
+    return case
+
+
+def check_twins(script, recording, folder, complete):
+    """The text against its recording: nothing but guest-mode samples may be missing; times are cut to us."""
+    a, b = check_script(script, folder), case_of(CAPTURES + recording, folder)
+    counts = "SELECT event, count FROM event_count ORDER BY 1"
+    left_out = {e for e, n in rows(b, counts)} - {e for e, n in rows(a, counts)}
+    ok(not left_out, f"{script}: the events that were asked for")
+    for (event, n), (other, m) in zip(rows(a, counts), rows(b, counts)):
+        if complete or event in ("kvm:kvm_entry", "kvm:kvm_exit", "sched:sched_switch"):
+            ok((event, n) == (other, m), f"{script}: {event} {n} times, recorded {m}")
+    vcpus = f"SELECT tid, comm, {', '.join(STATES)} FROM vcpu ORDER BY tid"
+    for x, y in zip(rows(a, vcpus), rows(b, vcpus)):
+        edges = rows(a, "SELECT sum(count) FROM event_count")[0][0]
+        ok(x[:2] == y[:2] and all(abs(p - q) <= 1000 * edges for p, q in zip(x[2:], y[2:])),
+           f"{script}: {x[1]} in the same states {[round(p / 1e6) for p in x[2:]]} ms")
+    kvm = "SELECT event, reason, sum(count) FROM exit_stat WHERE event = 'vmexit' GROUP BY 1, 2 ORDER BY 1, 2"
+    ok(rows(a, kvm) == rows(b, kvm), f"{script}: {len(rows(a, kvm))} exit reasons, equally often")
+    facts = "SELECT key, value FROM fact WHERE key IN ('host.name', 'kernel.release', 'cpu.arch', 'cpus.online', " \
+            "'memory.total_kb', 'perf.version') ORDER BY 1"
+    ok(rows(a, facts) == rows(b, facts) and len(rows(a, facts)) == 6, f"{script}: the header's facts")
+    if complete:
+        shapes = "SELECT shape, count FROM pattern ORDER BY count DESC, shape"
+        ok(rows(a, shapes) == rows(b, shapes) and rows(a, shapes), f"{script}: chains of the same {len(rows(a, shapes))} shapes")
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    check_twins("d-quota-kvm-sched.script.txt.xz", "D-quota-l2-20ms/perf-kvm-sched.data.xz", tmp, False)
+    check_twins("d-minshares-kprobes.script.txt.xz", "D-minshares-6.1/perf-kprobes.data.xz", tmp, True)
+    chains = check_script("a-callchains-head.script.txt.xz", tmp)
+    ok(rows(chains, "SELECT count(*) FROM stack_count c JOIN stack s ON s.id = c.stack_id "
+                    "WHERE c.event LIKE 'cpu-clock%' AND s.frames LIKE '%do_idle%'")[0][0] > 0, "samples have their call chains")
+    check_script("c-createvm-head.script.txt.xz", tmp)
+
+print(f"1..{tests}")
+sys.exit(failed > 0)
