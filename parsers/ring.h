@@ -8,6 +8,7 @@
  *   ring_pages.c   one CPU's pages, record by record
  *   ring_events.c  all CPUs merged by time, records to events
  *   ring_funcs.c   addresses of functions to names, call chains
+ *   ring_stats.c   what the kernel counted of each CPU's buffer
  *   ring_view.c    records looked at again: citations, fields, stacks
  *
  * Format: include/linux/ring_buffer.h and kernel/trace/ring_buffer.c of the kernel. A page is a time
@@ -210,6 +211,8 @@ struct ring {
 	struct ring_text kallsyms, printk;
 	struct ring_comm *comms;	/* sorted by tid */
 	size_t		n_comms, cap_comms;
+	char		*stats;		/* per_cpu/cpuN/stats of all CPUs and instances */
+	size_t		n_stats;
 	/* pages */
 	struct ring_chunk *chunks;
 	size_t		n_chunks, cap_chunks;
@@ -259,6 +262,20 @@ const char *ring_comm_of(const struct ring *r, int32_t tid);
 bool ring_has_system(const struct ring *r, const char *system);
 /* ring_printk_format() - the text at address @at in the file's printk_formats; NULL when unknown. */
 const char *ring_printk_format(const struct ring *r, uint64_t at, size_t *len);
+
+/* ring_clock() - our name of the clock that ftrace calls @clock (NULL: unknown). */
+const char *ring_clock(const char *clock);
+/* ring_chosen_clock() - the one in brackets in a trace_clock file; malloc'd, NULL when none is. */
+char *ring_chosen_clock(const char *text, size_t len);
+
+/* ring_stats.c */
+/* ring_add_stats() - text of a CPU's stats file, with a line "CPU: N" before it. */
+void ring_add_stats(struct ring *r, const char *text, size_t len);
+/*
+ * ring_losses() - rows of what an instance's statistics say is missing; after ring_run(). @recorded: they were
+ * taken when the recorder had emptied the buffer.
+ */
+struct error *ring_losses(struct ring *r, const char *instance, bool recorded, int64_t source_id);
 
 /* ring_bytes.c */
 /* ring_unpack() - decompress exactly @size bytes; false when the data is damaged or gives other. */

@@ -49,6 +49,7 @@ void ring_deinit(struct ring *r)
 	free(r->symbols);
 	free(r->kallsyms.owned);
 	free(r->printk.owned);
+	free(r->stats);
 	render_stop(r->render);
 	pthread_mutex_destroy(&r->lock);
 }
@@ -97,6 +98,8 @@ bool ring_header_page(struct ring *r, const char *text, size_t len)
 	r->commit_at = (uint16_t)offset[1];
 	r->long_size = (uint8_t)size[1];
 	r->data_at = (uint16_t)offset[2];
+	if (size[2])	/* a sub-buffer may be larger than a page */
+		r->page_size = offset[2] + size[2];
 	return true;
 }
 
@@ -253,4 +256,32 @@ const char *ring_printk_format(const struct ring *r, uint64_t at, size_t *len)
 		p = stop + 1;
 	}
 	return NULL;
+}
+
+/*
+ * Ours for ftrace's clocks (kernel/trace/trace_clock.c): "global" and "perf" are sched_clock_cpu(), which perf's
+ * default clock is too; "local" lacks __sched_clock_offset.
+ */
+const char *ring_clock(const char *clock)
+{
+	static const struct { const char *ftrace, *ours; } names[] = {
+		{ "local", "local" }, { "global", "sched" }, { "perf", "sched" }, { "mono", "mono" },
+		{ "mono_raw", "mono_raw" }, { "boot", "boot" }, { "tai", "tai" }, { "x86-tsc", "tsc" },
+		{ "tsc2nsec", "tsc" }, { "counter", "counter" },
+	};
+	size_t i;
+
+	for (i = 0; clock && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(clock, names[i].ftrace))
+			return names[i].ours;
+	return "unknown";
+}
+
+/* "local [global] counter": the word in brackets. */
+char *ring_chosen_clock(const char *text, size_t len)
+{
+	const char *open = memchr(text, '[', len), *close;
+
+	close = open ? memchr(open, ']', len - (size_t)(open - text)) : NULL;
+	return close ? xstrndup(open + 1, (size_t)(close - open - 1)) : NULL;
 }

@@ -46,25 +46,6 @@ struct dat_buffer *dat_add_buffer(struct trace_dat *td, const char *name)
 	return buf;
 }
 
-/*
- * Ours for ftrace's clocks (kernel/trace/trace_clock.c): "global" and "perf" are sched_clock_cpu(), which perf's
- * default clock is too; "local" lacks __sched_clock_offset.
- */
-static const char *clock_name(const char *clock)
-{
-	static const struct { const char *ftrace, *ours; } names[] = {
-		{ "local", "local" }, { "global", "sched" }, { "perf", "sched" }, { "mono", "mono" },
-		{ "mono_raw", "mono_raw" }, { "boot", "boot" }, { "tai", "tai" }, { "x86-tsc", "tsc" },
-		{ "tsc2nsec", "tsc" }, { "counter", "counter" },
-	};
-	size_t i;
-
-	for (i = 0; clock && i < ARRAY_SIZE(names); i++)
-		if (!strcmp(clock, names[i].ftrace))
-			return names[i].ours;
-	return "unknown";
-}
-
 static const char *side_of(const struct trace_dat *td)
 {
 	const char *side = td->ctx->side;
@@ -179,7 +160,7 @@ static struct error *read_buffer(struct trace_dat *td, struct dat_buffer *buf)
 	d.arch = td->machine;
 	d.host = td->host;
 	d.cpus = (int)(td->has_count ? td->cpu_count : (uint32_t)buf->n_cpus);
-	d.clock = clock_name(clock);
+	d.clock = ring_clock(clock);
 	d.time_resolution_ns = 1;
 	d.side = side_of(td);
 	d.has_clock_offset = td->has_date;
@@ -193,7 +174,7 @@ static struct error *read_buffer(struct trace_dat *td, struct dat_buffer *buf)
 		ring_run(r);
 		err = write_facts(td, r->s->source_id, d.side);
 		if (!err)
-			err = dat_losses(td, buf, r->s->source_id);
+			err = ring_losses(r, buf->name, true, r->s->source_id);
 	}
 	if (r->s) {
 		closed = stream_close(r->s);
@@ -308,7 +289,6 @@ static void release(struct trace_dat *td)
 	free(td->release);
 	free(td->machine);
 	free(td->recorder);
-	free(td->stats);
 	free(td);
 }
 

@@ -16,7 +16,6 @@
 #include "ring.h"
 
 #define DAT_MAX_BUFFERS	1024
-#define DAT_MAX_STATS	(1u << 20)	/* bytes of text */
 #define DAT_MAX_FACTS	1024
 
 enum dat_section {
@@ -59,8 +58,6 @@ struct trace_dat {
 	uint32_t	cpu_count;
 	bool		has_count, has_date, guest_file, host_file;
 	int64_t		date_ns;	/* wall clock minus the trace's */
-	char		*stats;		/* per_cpu/cpuN/stats of all CPUs and instances */
-	size_t		n_stats;
 	struct dat_buffer *buffers;
 	size_t		n_buffers, cap_buffers;
 	struct dat_fact	*facts;
@@ -85,8 +82,6 @@ bool dat_cmdlines(struct trace_dat *td, struct ring_buf *b);
 
 /* trace_dat_options.c */
 void dat_option(struct trace_dat *td, uint16_t id, const uint8_t *p, uint32_t size);
-/* dat_losses() - what the recorder's statistics say was not recorded; rows of loss. */
-struct error *dat_losses(struct trace_dat *td, const struct dat_buffer *buf, int64_t source_id);
 
 /* trace_dat_v6.c, trace_dat_v7.c: everything up to the buffers; @b stands behind the page size. */
 void dat_read_v6(struct trace_dat *td, struct ring_buf *b);

@@ -30,16 +30,6 @@ static void set_text(char **field, char *value)
 	*field = value;
 }
 
-/* "local [global] counter": the word in brackets. */
-static void take_clock(struct trace_dat *td, const struct ring_buf *b)
-{
-	_cleanup_free_ char *text = text_of(b);
-	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
-
-	if (close)
-		set_text(&td->clock, xstrndup(open + 1, (size_t)(close - open - 1)));
-}
-
 /* "Linux NODE RELEASE MACHINE" */
 static void take_uname(struct trace_dat *td, const struct ring_buf *b)
 {
@@ -51,19 +41,6 @@ static void take_uname(struct trace_dat *td, const struct ring_buf *b)
 	for (i = 0; word && i < ARRAY_SIZE(fields); i++, word = strtok_r(NULL, " ", &save))
 		if (fields[i])
 			set_text(fields[i], xstrdup(word));
-}
-
-static void take_stat(struct trace_dat *td, const struct ring_buf *b)
-{
-	size_t n = strnlen((const char *)b->p, (size_t)(b->end - b->p));
-
-	if (td->n_stats + n + 2 > DAT_MAX_STATS)
-		return;
-	td->stats = xrealloc(td->stats, td->n_stats + n + 2);
-	memcpy(td->stats + td->n_stats, b->p, n);
-	td->n_stats += n;
-	td->stats[td->n_stats++] = '\n';
-	td->stats[td->n_stats] = '\0';
 }
 
 /* BUFFER and BUFFER_TEXT; version 6 has only offset and name. */
@@ -211,14 +188,14 @@ void dat_option(struct trace_dat *td, uint16_t id, const uint8_t *p, uint32_t si
 		td->ring.offset_ns = strtoll(text, NULL, 0);
 		break;
 	case OPT_CPUSTAT:
-		take_stat(td, &b);
+		ring_add_stats(&td->ring, (const char *)p, strnlen((const char *)p, size));
 		break;
 	case OPT_BUFFER:
 	case OPT_BUFFER_TEXT:
 		take_buffer(td, &b, id == OPT_BUFFER_TEXT);
 		break;
 	case OPT_TRACECLOCK:
-		take_clock(td, &b);
+		set_text(&td->clock, ring_chosen_clock((const char *)p, size));
 		break;
 	case OPT_UNAME:
 		take_uname(td, &b);
@@ -255,79 +232,4 @@ void dat_option(struct trace_dat *td, uint16_t id, const uint8_t *p, uint32_t si
 		else
 			td->unknown_options++;
 	}
-}
-
-/* ---- statistics ---- */
-
-static bool stat_value(const char *line, const char *key, uint64_t *v)
-{
-	size_t n = strlen(key);
-
-	if (strncmp(line, key, n))
-		return false;
-	*v = strtoull(line + n, NULL, 10);
-	return true;
-}
-
-struct cpu_stat {
-	uint64_t	cpu, entries, overrun, commit, dropped;
-	bool		any;
-};
-
-static struct error *one_cpu(struct trace_dat *td, const struct cpu_stat *st, int64_t source_id)
-{
-	const struct ring *r = &td->ring;
-	struct case_db *db = td->ctx->db;
-	uint64_t said = 0;
-	size_t i;
-
-	if (!st->any)
-		return NULL;
-	for (i = 0; i < r->n_cpus; i++)
-		if (r->cpus[i].cpu == st->cpu)
-			said = r->cpus[i].sum_lost;
-	if (st->entries)
-		TRY(case_loss(db, source_id, (int64_t)st->cpu, CASE_NO_TIME, (int64_t)st->entries,
-			      "events left in the kernel's ring buffer when recording ended", 0));
-	if (st->overrun + st->commit > said)	/* else the page headers say the same, with times */
-		TRY(case_loss(db, source_id, (int64_t)st->cpu, CASE_NO_TIME,
-			      (int64_t)(st->overrun + st->commit - said),
-			      "events overwritten in the kernel's ring buffer, as counted at the end", 0));
-	if (st->dropped)
-		TRY(case_loss(db, source_id, (int64_t)st->cpu, CASE_NO_TIME, (int64_t)st->dropped,
-			      "events dropped by the kernel's full ring buffer", 0));
-	return NULL;
-}
-
-/* The texts of all CPUs stand in a row; those of another instance begin with "Buffer: NAME". */
-struct error *dat_losses(struct trace_dat *td, const struct dat_buffer *buf, int64_t source_id)
-{
-	struct cpu_stat st = { 0 };
-	const char *p = td->stats, *end = p + td->n_stats;
-	bool mine = !*buf->name;
-	uint64_t v;
-
-	while (p && p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
-		_cleanup_free_ char *line = xstrndup(p, MIN((size_t)(stop - p), (size_t)256));
-
-		if (!strncmp(line, "Buffer: ", 8)) {
-			TRY(one_cpu(td, &st, source_id));
-			st.any = false;
-			mine = !strcmp(line + 8, buf->name);
-		} else if (mine && stat_value(line, "CPU: ", &v)) {
-			TRY(one_cpu(td, &st, source_id));
-			st = (struct cpu_stat){ .cpu = v, .any = v < RING_MAX_CPUS };
-		} else if (stat_value(line, "entries: ", &v)) {
-			st.entries = v;
-		} else if (stat_value(line, "overrun: ", &v)) {
-			st.overrun = v;
-		} else if (stat_value(line, "commit overrun: ", &v)) {
-			st.commit = v;
-		} else if (stat_value(line, "dropped events: ", &v)) {
-			st.dropped = v;
-		}
-		p = stop + 1;
-	}
-	return one_cpu(td, &st, source_id);
 }
