@@ -141,11 +141,6 @@ static void take_shift(struct trace_dat *td, struct ring_buf *b)
 	for (i = 0; i < cpus && b->p < b->end; i++)
 		for (j = 0; j < r->shifts[i].n && b->end - b->p >= 8; j++)
 			r->shifts[i].at[j].fraction = (uint32_t)ring_u64(b);
-	/* The engine's axis is the host's clock; older files hold a ratio of 1 without fraction bits. */
-	for (i = 0; i < cpus; i++)
-		for (j = 0; j < r->shifts[i].n; j++)
-			if (r->shifts[i].at[j].scaling == 1 || !r->shifts[i].at[j].fraction)
-				r->shifts[i].at[j].scaling = 0;
 }
 
 /* A traced guest: name, trace id, and the host thread of each vCPU. */

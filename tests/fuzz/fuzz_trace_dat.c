@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of every 16th event; where the bytes
+ * are no trace.dat, as a CPU's raw pages beside a format (which begins at the last "name:" in them).
+ */
+#include "parser.h"
+#include "tree.h"
+
+#define RUNS_PER_CASE	200
+
+static void ignore(void *arg, const char *name, const struct field_value *v)
+{
+	size_t *sum = arg;
+
+	*sum += strlen(name) + (v->type == FIELD_STR || v->type == FIELD_ARRAY ? v->len : (size_t)v->u);
+	if (v->type == FIELD_STR && v->len)
+		*sum += (unsigned char)v->s[v->len - 1];
+}
+
+static void batch(void *priv, struct stream *s, const struct batch *b)
+{
+	uint64_t ips[STACK_MAX_FRAMES];
+	size_t sum = 0;
+	uint32_t i;
+
+	(void)priv;
+	for (i = 0; i < b->n; i++) {
+		if (b->ev[i].kind >= EV_NKINDS || (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
+			abort();
+		if (i % 16 || !s->ops->stack)	/* text has none */
+			continue;
+		s->ops->fields(s->ops_priv, &b->ev[i], ignore, &sum);
+		s->ops->stack(s->ops_priv, &b->ev[i], ips, STACK_MAX_FRAMES);
+		free(s->ops->cite_text(s->ops_priv, &b->ev[i]));
+	}
+}
+
+static const struct consumer looking = { .sync = true, .batch = batch };
+
+static struct error *open_looking(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
+				  const struct stream_ops *ops, void *ops_priv)
+{
+	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
+}
+
+static const struct parser *find_parser(const char *name)
+{
+	const struct parser *const *it;
+
+	SET_FOREACH(parsers, it)
+		if (!strcmp((*it)->name, name))
+			return *it;
+	abort();
+}
+
+static struct error *raw_pages(struct parse_ctx *ctx, const uint8_t *data, size_t size)
+{
+	struct tree_part parts[2] = {
+		{ .name = "per_cpu/cpu0/trace_pipe_raw", .m = { .id = 1, .path = "f", .name = "f", .data = data,
+								.size = size } },
+		{ .name = "events/sched/sched_switch/format", .m = { .id = 2, .path = "g", .name = "g" } },
+	};
+	struct tree t = { parts, 1 };
+	size_t i;
+
+	for (i = size; i-- > 0 && t.n == 1; ) {
+		if (size - i >= 5 && !memcmp(data + i, "name:", 5)) {
+			parts[1].m.data = data + i;
+			parts[1].m.size = size - i;
+			parts[0].m.size = i;
+			t.n = 2;
+		}
+	}
+	ctx->tree = &t;
+	ctx->m = &parts[0].m;
+	return find_parser("raw tracefs")->parse(ctx);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct case_db *db;
+	static unsigned int runs;
+	struct member m = { .id = 1, .path = "fuzz", .name = "fuzz", .data = data, .size = size };
+	struct strtab messages;
+	struct parse_ctx ctx = { .m = &m, .side = "unknown", .open_stream = open_looking, .messages = &messages };
+
+	if (runs++ % RUNS_PER_CASE == 0) {
+		case_close(db);
+		error_free(case_create(&db, NULL));
+	}
+	ctx.db = db;
+	strtab_init(&messages, 256);
+	if (size > 3 && !memcmp(data, "\x17\x08\x44", 3))
+		error_free(find_parser("trace.dat")->parse(&ctx));
+	else
+		error_free(raw_pages(&ctx, data, size));
+	strtab_deinit(&messages);
+	return 0;
+}
