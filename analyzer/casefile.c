@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "marks.h"
 #include "utf8.h"
 
 #define CITE_TEXT_MAX	400
@@ -150,6 +151,9 @@ void case_close(struct case_db *c)
 	for (i = 0; i < c->n_stmts; i++)
 		sqlite3_finalize(c->stmts[i].st);
 	free(c->stmts);
+	for (i = 0; i < c->n_marks; i++)
+		marks_deinit(&c->marks[i].m);
+	free(c->marks);
 	sqlite3_close(c->db);
 	free(c);
 }

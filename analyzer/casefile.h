@@ -13,13 +13,17 @@
 
 #include "error.h"
 
-#define CASE_USER_VERSION	1
+#define CASE_USER_VERSION	2
 #define CASE_APPLICATION_ID	0x6b766d6f	/* "kvmo" in the SQLite header */
+
+struct source_marks;
 
 struct case_db {
 	sqlite3		*db;
 	struct case_stmt *stmts;	/* prepared statements by SQL text's address */
 	size_t		n_stmts, cap_stmts;
+	struct source_marks *marks;	/* see marks.h; only while members are being read */
+	size_t		n_marks, cap_marks;
 };
 
 /* case_create() - a new case in memory (@path NULL) or as a file; one transaction is open until

@@ -3,6 +3,7 @@
  * pipeline.c - the way of the data up to the case file: inputs, members, parsers, engines; see
  * command.h.
  */
+#include "axis.h"
 #include "command.h"
 #include "diag.h"
 #include "options.h"
@@ -226,6 +227,8 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		progress_stop();
 		if (!err)
 			err = snapshots_pair(db);
+		if (!err)
+			err = axis_relate(db);
 		bundle_counts(o.run.bundle, &members, &failed);
 		trees_free(o.run.trees);
 		bundle_close(o.run.bundle);

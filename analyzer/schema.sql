@@ -18,6 +18,10 @@ CREATE TABLE recording(			-- a source that fed an engine
 CREATE TABLE clock(
 	source_id INTEGER NOT NULL, name TEXT NOT NULL, relation TEXT,	-- to what, and how it is known
 	offset_ns INTEGER, uncertainty_ns INTEGER, cite_id INTEGER);
+CREATE TABLE axis(			-- sources whose times can be compared: those with one number
+	source_id INTEGER PRIMARY KEY, axis INTEGER NOT NULL, clock TEXT NOT NULL, boot INTEGER,
+	offset_ns INTEGER,		-- to be added to the source's times to get the axis's; NULL: the axis has this source only
+	uncertainty_ns INTEGER, why TEXT NOT NULL, cite_id INTEGER);
 CREATE TABLE coverage(
 	source_id INTEGER NOT NULL, event TEXT NOT NULL,
 	known TEXT NOT NULL,		-- listed | seen | unknown
@@ -164,6 +168,11 @@ CREATE TABLE ping_gap(			-- times in which a host did not answer; wall clock
 	max_rtt_ns INTEGER, cites TEXT);
 CREATE TABLE ping_stat(source_id INTEGER NOT NULL, sent INTEGER, replies INTEGER, unreachable INTEGER, median_rtt_ns INTEGER,
 	max_rtt_ns INTEGER, cite_id INTEGER);
+CREATE TABLE tie(			-- what two sources on one axis say of one time
+	id INTEGER PRIMARY KEY, episode_id INTEGER, stall_id INTEGER,	-- either
+	ping_gap_id INTEGER, log_line_id INTEGER,	-- either
+	overlap_ns INTEGER NOT NULL,	-- of their times, as they stand
+	uncertainty_ns INTEGER NOT NULL);	-- they overlap however the clocks lie within this
 
 CREATE TABLE verdict(
 	id INTEGER PRIMARY KEY, signature TEXT NOT NULL, title TEXT NOT NULL,

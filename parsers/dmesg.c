@@ -29,12 +29,14 @@
  */
 #include "log_alarm.h"
 #include "log_stamp.h"
+#include "marks.h"
 
 #define MAX_PER_KIND	300
 #define MAX_FRAMES	128
 #define TRACE_REACH	60	/* lines from an alarm to its call trace */
 #define SIDE_REACH	4	/* lines from "the guest's log says" to the log */
 #define MAX_NODES	1024
+#define MARK_MIN_TEXT	20	/* shorter lines say too little to know a moment by */
 
 struct dmesg_state {
 	int64_t		source_id;
@@ -64,6 +66,7 @@ struct dmesg_state {
 	int64_t		nodes_cite;
 	bool		node_seen[MAX_NODES];
 	bool		unstable_said;
+	struct marks	marks;		/* the lines' texts: other logs of the same boot have them too */
 	/* words of the prose around */
 	const char	*prose_side;
 	uint64_t	prose_line;
@@ -511,6 +514,8 @@ static enum line_result dmesg_line(struct parse_ctx *ctx, void *state, const str
 	struct error *err;
 
 	log_split(ln, &e);
+	if (e.kernel && e.stamp && scan_left(&e.text) >= MARK_MIN_TEXT)
+		marks_add(&st->marks, marks_hash_bytes(0, e.text.p, scan_left(&e.text)), e.time_ns);
 	err = understand(ctx, st, ln, &e, &result);
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);
@@ -540,6 +545,7 @@ static struct error *dmesg_store(struct parse_ctx *ctx, struct dmesg_state *st)
 		TRY(close_trace(ctx, st));
 	if (!st->source_id)
 		return NULL;
+	marks_give(ctx->db, st->source_id, true, &st->marks);
 	if (st->nodes && !ctx->embedded) {
 		snprintf(nodes, sizeof(nodes), "%u", st->nodes);
 		TRY(case_fact(ctx->db, st->source_id, st->side, "numa.nodes", nodes, ctx->snapshot, st->nodes_cite));
@@ -558,6 +564,7 @@ static struct error *dmesg_end(struct parse_ctx *ctx, void *state)
 	struct dmesg_state *st = state;
 	struct error *err = dmesg_store(ctx, st);
 
+	marks_deinit(&st->marks);
 	free(st->frames);
 	free(st);
 	return err;

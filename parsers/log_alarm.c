@@ -144,6 +144,13 @@ static bool oom(const struct scan *t, struct found *f)
 	return true;
 }
 
+/* kvm [159]: vcpu0, guest rIP: ... : the thread group (arch/x86/kvm, vcpu_unimpl()) */
+static bool kvm_line(const struct scan *t, struct found *f)
+{
+	number_after(t, "kvm [", &f->tid);
+	return true;
+}
+
 static bool nothing(const struct scan *t __unused, struct found *f __unused)
 {
 	return true;
@@ -189,7 +196,7 @@ static const struct alarm alarms[] = {
 	{ "warning", "WARNING: CPU: ", true, false, warning },
 	{ "hypervisor_error", "KVM: entry failed", true, false, nothing },
 	{ "kvm", "kvm: ", true, false, nothing },
-	{ "kvm", "kvm [", true, false, nothing },
+	{ "kvm", "kvm [", true, false, kvm_line },
 	{ "kvm", "SVM: ", true, false, nothing },
 	{ "kvm", "kvm_intel: ", true, false, nothing },
 	{ "kvm", "kvm_amd: ", true, false, nothing },
