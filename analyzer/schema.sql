@@ -64,8 +64,9 @@ CREATE TABLE state_slice(		-- time per state in equal bins, for timelines
 	guest_ns INTEGER, host_ns INTEGER, vmm_ns INTEGER, halted_ns INTEGER, waiting_ns INTEGER, blocked_ns INTEGER,
 	unknown_ns INTEGER, lost_ns INTEGER);
 CREATE TABLE exit_stat(			-- as perf kvm stat report counts, per vCPU
-	source_id INTEGER NOT NULL, event TEXT NOT NULL,	-- vmexit | mmio | ioport | msr
-	vm_id INTEGER, vcpu_id INTEGER, vcpu INTEGER, reason TEXT NOT NULL, count INTEGER NOT NULL, total_ns INTEGER NOT NULL,
+	source_id INTEGER NOT NULL, origin TEXT NOT NULL DEFAULT 'computed',	-- computed | table (a ready perf kvm stat report)
+	event TEXT NOT NULL,		-- vmexit | mmio | ioport | msr
+	vm_id INTEGER, vcpu_id INTEGER, vcpu INTEGER, reason TEXT NOT NULL, count INTEGER NOT NULL, total_ns INTEGER,
 	min_ns INTEGER, max_ns INTEGER, max_start_ns INTEGER, mean REAL, m2 REAL, cite_id INTEGER);
 CREATE TABLE stall(
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, subject TEXT NOT NULL,	-- vcpu | operation

@@ -131,13 +131,13 @@ const struct model_part model_sections[MODEL_N] = {
 		"  CASE WHEN ?2 IN ('vm', 'vcpu') THEN vm_id END AS vm, CASE WHEN ?2 = 'vcpu' THEN vcpu_id END AS vcpu, "
 		"  CASE WHEN ?2 = 'vcpu' THEN vcpu END AS number, source_id "
 		"  FROM exit_stat WHERE event = ?1 AND picked(vm_id, vcpu_id)), "
-		"g AS (SELECT *, SUM(count * mean) OVER w / SUM(count) OVER w AS m FROM e WINDOW w AS (PARTITION BY source_id, vm, vcpu, reason)) "
+		"g AS (SELECT *, SUM(count * mean) OVER w / SUM(count) OVER w AS m FROM e WINDOW w AS (PARTITION BY source_id, vm, vcpu, number, reason)) "
 		"SELECT event AS event, vm AS vm, vcpu AS vcpu, reason AS reason, SUM(count) AS count, SUM(total_ns) AS total_ns, "
 		"MIN(min_ns) AS min_ns, SUM(total_ns) / MAX(SUM(count), 1) AS avg_ns, MAX(max_ns) AS max_ns, "
 		"CAST(SUM(total_ns) AS REAL) / MAX(SUM(count), 1) AS mean, "
 		"rel_stddev(SUM(count), m, SUM(m2 + count * (mean - m) * (mean - m))) AS rel_stddev_pct, source_id AS source, "
-		"number AS vcpu_number FROM g GROUP BY source_id, vm, vcpu, reason "
-		"ORDER BY source_id, vm, vcpu, SUM(count) DESC, SUM(total_ns) DESC, reason", NULL },
+		"number AS vcpu_number FROM g GROUP BY source_id, vm, vcpu, number, reason "
+		"ORDER BY source_id, vm, vcpu, number, SUM(count) DESC, SUM(total_ns) DESC, reason", NULL },
 	/* perf sched latency -p: `task` without ":tid"; longest wait first, as --sort=max */
 	[MODEL_LATENCY] = { "rows",
 		"SELECT CASE WHEN r.tid IS NOT NULL AND r.task LIKE '%:' || r.tid THEN substr(r.task, 1, length(r.task) - length(r.tid) - 1) "

@@ -29,7 +29,8 @@ static const char *event_words(const char *event)
 static bool same_group(struct json_object *a, struct json_object *b)
 {
 	return js_int(a, "source") == js_int(b, "source") && js_int(a, "vm") == js_int(b, "vm") &&
-	       js_int(a, "vcpu") == js_int(b, "vcpu");
+	       js_int(a, "vcpu") == js_int(b, "vcpu") &&
+	       js_int(a, "vcpu_number") == js_int(b, "vcpu_number");
 }
 
 static void put_exit_group(struct text *t, struct json_object *rows, size_t from, size_t to,
@@ -83,10 +84,13 @@ struct error *text_exit_table(struct text *t, const char *event, const char *by,
 			      int indent)
 {
 	_cleanup_json_ struct json_object *rows = NULL;
-	size_t n, i, end;
+	size_t n, i, end, sources = 0;
 
 	TRY(model_array(t->ctx, MODEL_EXITS, event, by, &rows));
 	n = json_object_array_length(rows);
+	for (i = 0; i < n; i++)
+		sources += !i || js_int(json_object_array_get_idx(rows, i), "source") !=
+					 js_int(json_object_array_get_idx(rows, i - 1), "source");
 	for (i = 0; i < n; i = end) {
 		struct json_object *r = json_object_array_get_idx(rows, i);
 		_cleanup_free_ char *head = NULL, *vcpu = NULL, *vm = NULL;
@@ -102,7 +106,9 @@ struct error *text_exit_table(struct text *t, const char *event, const char *by,
 			vcpu = text_vcpu(t, js_int(r, "vcpu"));
 			text_join(&head, ", ", "%s", vcpu);
 		}
-		if (t->recordings > 1)
+		else if (js_has(r, "vcpu_number"))	/* a ready table knows no thread */
+			text_join(&head, ", ", "vCPU %" PRId64, js_int(r, "vcpu_number"));
+		if (t->recordings > 1 || sources > 1)
 			text_join(&head, ", ", "%s", text_source(t, js_int(r, "source")));
 		if (head)
 			text_para(t, indent, indent, "%s", head);
