@@ -194,6 +194,7 @@ static void retry_destroy(void *state)
 static const struct analysis retry_analysis = {
 	.name = "retry",
 	.priority = 55,
+	.pairs = true,
 	.kinds = KIND(KVM_EXIT) | KIND(KVM_PAGE_FAULT) | KIND(KVM_MMIO) | KIND(KVM_FAST_MMIO) |
 		 KIND(KVM_USERSPACE_EXIT) | KIND(KVM_UNMAP_HVA),
 	.begin = retry_begin,

@@ -319,6 +319,7 @@ static void roots_destroy(void *state)
 static const struct analysis roots_analysis = {
 	.name = "roots",
 	.priority = 50,
+	.pairs = true,
 	.kinds = KIND(KVM_EXIT) | KIND(KVM_ENTRY) | KIND(KVM_PAGE_FAULT) | KIND(KVM_SMM) |
 		 KIND(KVM_ENTER_SMM) | KIND(KVM_CR) | KIND(PROBE_ROOT),
 	.begin = roots_begin,

@@ -455,6 +455,7 @@ static void spans_destroy(void *state)
 static const struct analysis spans_analysis = {
 	.name = "spans",
 	.priority = 60,
+	.pairs = true,
 	.kinds = KIND(PROBE_ENTER) | KIND(PROBE_RETURN) | KIND(PROBE_ROOT) | KIND(FUNC_ENTER) |
 		 KIND(FUNC_EXIT) | KIND(FUNC_LEAF) | KIND(SCHED_SWITCH),
 	.begin = spans_begin,

@@ -358,6 +358,7 @@ static void stalls_destroy(void *state)
 static const struct analysis stalls_analysis = {
 	.name = "stalls",
 	.priority = 30,
+	.pairs = true,
 	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
 	.begin = stalls_begin,
 	.event = stalls_event,
@@ -369,6 +370,7 @@ REGISTER(analyses, &stalls_analysis);
 static const struct analysis stall_rows_analysis = {
 	.name		= "stall-rows",
 	.priority	= 245,
+	.pairs		= true,
 	.flush		= rows_flush,
 };
 REGISTER(analyses, &stall_rows_analysis);

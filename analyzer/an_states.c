@@ -681,8 +681,29 @@ static struct error *write_slices(struct states *s, const struct vthread *v, int
 	return NULL;
 }
 
+/* What lies between two events is known only where none was left out between them. */
+static void forget(struct states *s, struct vthread *v)
+{
+	const struct task *t = &s->e->tasks[v->task];
+
+	memset(v->ns, 0, sizeof(v->ns));
+	v->ns[VS_UNKNOWN] = t->last_ns - t->first_ns;
+	free(v->bins);
+	v->bins = NULL;
+}
+
+#define STATES_KINDS                                                                               \
+	(KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW) |   \
+	 KIND(SCHED_MIGRATE) | KIND(KVM_ENTRY) | KIND(KVM_EXIT) | KIND(KVM_USERSPACE_EXIT) |       \
+	 KIND(KVM_VCPU_WAKEUP) | KIND(KVM_PAGE_FAULT) | KIND(KVM_PIO) | KIND(KVM_MMIO) |           \
+	 KIND(KVM_FAST_MMIO) | KIND(KVM_MSR) | KIND(KVM_CR) | KIND(KVM_INJ_VIRQ) | KIND(KVM_SMM) | \
+	 KIND(KVM_ENTER_SMM) | KIND(KVM_NESTED_VMENTER) | KIND(KVM_NESTED_VMEXIT) |                \
+	 KIND(PROBE_ROOT) | KIND(IRQ_ENTRY) | KIND(SOFTIRQ_ENTRY) | KIND(SYS_ENTER) |              \
+	 KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT))
+
 static struct error *states_flush(struct engine *e, void *state)
 {
+	bool sampled = engine_sampled(e) & STATES_KINDS;
 	struct states *s = state;
 	size_t i;
 
@@ -695,6 +716,8 @@ static struct error *states_flush(struct engine *e, void *state)
 			continue;
 		row_id = e->vcpus[t->vcpu].row_id;
 		settle(s, v);
+		if (sampled)
+			forget(s, v);
 		TRY(case_insert(
 			e->db, NULL,
 			"UPDATE vcpu SET guest_ns = ?, host_ns = ?, vmm_ns = ?, halted_ns = ?, waiting_ns = ?,"
@@ -731,14 +754,7 @@ static void states_destroy(void *state)
 static const struct analysis states_analysis = {
 	.name = "states",
 	.priority = 20,
-	.kinds = KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
-		 KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(KVM_ENTRY) | KIND(KVM_EXIT) |
-		 KIND(KVM_USERSPACE_EXIT) | KIND(KVM_VCPU_WAKEUP) | KIND(KVM_PAGE_FAULT) |
-		 KIND(KVM_PIO) | KIND(KVM_MMIO) | KIND(KVM_FAST_MMIO) | KIND(KVM_MSR) |
-		 KIND(KVM_CR) | KIND(KVM_INJ_VIRQ) | KIND(KVM_SMM) | KIND(KVM_ENTER_SMM) |
-		 KIND(KVM_NESTED_VMENTER) | KIND(KVM_NESTED_VMEXIT) | KIND(PROBE_ROOT) |
-		 KIND(IRQ_ENTRY) | KIND(SOFTIRQ_ENTRY) | KIND(SYS_ENTER) | KIND(SYS_EXIT) |
-		 KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
+	.kinds = STATES_KINDS,
 	.begin = states_begin,
 	.event = states_event,
 	.lost = states_lost,

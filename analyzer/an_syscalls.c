@@ -285,6 +285,7 @@ static void syscalls_destroy(void *state)
 static const struct analysis syscalls_analysis = {
 	.name = "syscalls",
 	.priority = 65,
+	.pairs = true,
 	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
 		 KIND(SCHED_SWITCH),
 	.begin = syscalls_begin,

@@ -425,6 +425,7 @@ static void throttle_destroy(void *state)
 static const struct analysis an_throttle = {
 	.name		= "throttle",
 	.priority	= 230,
+	.pairs		= true,
 	.kinds		= KIND(PROBE_ENTER),
 	.begin		= throttle_begin,
 	.event		= throttle_event,

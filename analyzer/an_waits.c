@@ -771,6 +771,7 @@ static void waits_destroy(void *state)
 static const struct analysis an_waits = {
 	.name		= "waits",
 	.priority	= 220,
+	.pairs		= true,
 	.kinds		= KIND(SCHED_SWITCH) | KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) |
 			  KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(PROBE_REWEIGHT),
 	.begin		= waits_begin,

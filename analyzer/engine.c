@@ -379,16 +379,28 @@ static struct error *engine_begin(void *priv, struct stream *s)
 	return NULL;
 }
 
+/* Said where rows are missing: a report without stalls must not look like a host without any. */
+static struct error *note_sampled(struct engine *e)
+{
+	return case_loss(e->db, e->s->source_id, -1, CASE_NO_TIME, -1,
+			 "trace events were only sampled (perf record -F or -c): what lies between two of them "
+			 "is not known, so there are no states, waits and stalls; record with -c 1", 0);
+}
+
 static struct error *engine_end(void *priv, struct stream *s)
 {
 	struct engine *e = priv;
+	uint64_t sampled = engine_sampled(e);
 	size_t i;
 
 	(void)s;
 	engine_finish_vms(e);
 	TRY(engine_write_tasks(e));
+	if (sampled)
+		TRY(note_sampled(e));
 	for (i = 0; i < e->n_an; i++)
-		if (e->an[i]->flush)
+		if (e->an[i]->flush && !(e->an[i]->pairs && sampled &&
+					 (!e->an[i]->kinds || (e->an[i]->kinds & sampled))))
 			TRY(e->an[i]->flush(e, e->an_state[i]));
 	return NULL;
 }

@@ -112,6 +112,9 @@ struct analysis {
 	const char	*name;
 	int		priority;	/* order of calls and of flush: lower first; unique */
 	uint64_t	kinds;		/* bit (1ull << EV_x) per kind wanted */
+	/* Its rows are intervals between two events: it is not flushed where one of its kinds (with
+	 * no kinds: any) was only sampled, as what lies between two samples is not known. */
+	bool		pairs;
 	void		*(*begin)(struct engine *e);
 	void		(*event)(struct engine *e, void *state, const struct event *ev);
 	/* lost() - events were lost on @cpu (EVENT_CPU_NONE: any) before e->now; whatever was open
@@ -184,6 +187,9 @@ int64_t engine_cite(struct engine *e, const struct event *ev);
 int64_t engine_cite_pos(struct engine *e, uint64_t time, uint64_t pos);
 /* engine_cites() - JSON array of such citations, malloc'd. @n at most 8 are cited. */
 char *engine_cites(struct engine *e, const uint64_t *times, const uint64_t *pos, size_t n);
+/* engine_sampled() - the kinds of which an event was only sampled (perf record -F, -c N), as bits;
+ * without those that are never paired. After the last event: it reads the stream's types. */
+uint64_t engine_sampled(const struct engine *e);
 /* engine_visible() - could an event of @kind have been seen (its type is declared in the stream)?
  * In flush. */
 bool engine_visible(const struct engine *e, enum event_kind kind);

@@ -193,3 +193,15 @@ bool engine_visible(const struct engine *e, enum event_kind kind)
 			return true;
 	return false;
 }
+
+uint64_t engine_sampled(const struct engine *e)
+{
+	const uint64_t single = KIND(SAMPLE) | KIND(STACK) | KIND(OTHER) | KIND(SCHED_STAT_RUNTIME);
+	uint64_t kinds = 0;
+	size_t i;
+
+	for (i = 0; i < e->s->n_types; i++)
+		if (e->s->types[i].complete == COV_SAMPLED && e->s->types[i].count)
+			kinds |= 1ull << e->s->types[i].kind;
+	return kinds & ~single;
+}
