@@ -62,7 +62,8 @@ struct error *bundle_walk(struct bundle *b, const char *input, member_visit visi
 struct error *member_status(struct case_db *db, const struct member *m, const char *format,
 			    const char *status, const char *message);
 
-/* bundle_report() - say on stderr what the member's row says is wrong, and count it. After a visit the walk does that itself. */
+/* bundle_report() - say on stderr what the member's row says is wrong, and count it. After a visit
+ * the walk does that itself. */
 struct error *bundle_report(struct bundle *b, const struct member *m);
 /* bundle_spool() - the temporary space that members' bytes are in. */
 struct spool *bundle_spool(struct bundle *b);

@@ -140,7 +140,7 @@ static inline void comm_words(uint64_t w[2], const char *comm, size_t len)
 enum exit_class exit_class_of(const char *name);
 /*
  * exit_reason_name() - name of exit reason @code for @isa (1 vmx, 2 svm, 3 arm64 exception class, 4
- * s390 intercept) from the UAPI headers (asm/vmx.h, asm/svm.h; vendored numbers in
+ * s390 intercept, 5 RISC-V scause) from the UAPI headers (asm/vmx.h, asm/svm.h; vendored numbers in
  * parsers/exit_reasons.def); NULL when not known.
  */
 const char *exit_reason_name(unsigned int isa, uint64_t code);

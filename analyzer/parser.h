@@ -81,11 +81,13 @@ struct parser {
 	 * content (VALUE by path only). */
 	int (*sniff)(const struct sniff *s);
 	/*
-	 * claim() - BINARY, optional: whether @s is part of a recording that lies in several members
-	 * (tree.h), and the length of what their names have in common (*@root: up to and with a '/', or 0).
+	 * claim() - BINARY, optional: whether @s is part of a recording that lies in several
+	 * members (tree.h), and the length of what their names have in common (*@root: up to and
+	 * with a '/', or 0).
 	 */
 	enum tree_role (*claim)(const struct sniff *s, size_t *root);
-	const char *orphan;	/* why parts can't be read whose head isn't there; NULL: they are looked at singly */
+	const char *orphan; /* why parts can't be read whose head isn't there; NULL: they are looked
+			       at singly */
 	/* BINARY and VALUE */
 	struct error *(*parse)(struct parse_ctx *ctx);
 	/*

@@ -52,7 +52,9 @@ void trees_free(struct trees *t)
 
 static const struct parser *claimed_by(const struct member *m, size_t *root, enum tree_role *role)
 {
-	const struct sniff s = { .name = m->name, .head = m->data, .len = MIN(m->size, (uint64_t)HEAD_MAX),
+	const struct sniff s = { .name = m->name,
+				 .head = m->data,
+				 .len = MIN(m->size, (uint64_t)HEAD_MAX),
 				 .size = m->size };
 	const struct parser *const *it;
 
@@ -119,7 +121,8 @@ struct tree_part *tree_find(const struct tree *t, const char *name)
 }
 
 /* The rows of the members around the head. */
-static struct error *set_parts(const struct tree *t, struct parse_ctx *proto, const struct tree_part *head)
+static struct error *set_parts(const struct tree *t, struct parse_ctx *proto,
+			       const struct tree_part *head)
 {
 	const struct parser *p = proto->parser;
 	_cleanup_free_ char *of = xasprintf("part of the recording in %s", head->m.path);
@@ -136,8 +139,8 @@ static struct error *set_parts(const struct tree *t, struct parse_ctx *proto, co
 	return NULL;
 }
 
-static struct error *analyze_parts(const struct tree *t, const struct parser *p, struct parse_ctx *proto,
-				   struct bundle *b)
+static struct error *analyze_parts(const struct tree *t, const struct parser *p,
+				   struct parse_ctx *proto, struct bundle *b)
 {
 	struct tree_part *head = NULL;
 	size_t i;
@@ -186,7 +189,9 @@ struct error *trees_finish(struct trees *t, struct parse_ctx *proto, struct bund
 
 			k->m.data = data + k->off;
 			k->m.spool = bundle_spool(b);
-			tree.parts[j] = (struct tree_part){ .name = k->m.name + k->root, .m = k->m, .role = k->role };
+			tree.parts[j] = (struct tree_part){ .name = k->m.name + k->root,
+							    .m = k->m,
+							    .role = k->role };
 		}
 		err = analyze_parts(&tree, t->kept[i].parser, proto, b);
 		free(tree.parts);

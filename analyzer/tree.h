@@ -43,8 +43,8 @@ struct trees;
 struct trees *trees_create(const char *temp_dir, uint64_t max_temp);
 void trees_free(struct trees *t);
 /*
- * trees_offer() - keep @m when a parser claims it as part of a tree (*@kept); its bytes may go then.
- * ERR_INPUT when the temporary space does not suffice.
+ * trees_offer() - keep @m when a parser claims it as part of a tree (*@kept); its bytes may go
+ * then. ERR_INPUT when the temporary space does not suffice.
  */
 struct error *trees_offer(struct trees *t, const struct member *m, bool *kept);
 /*

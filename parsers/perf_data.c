@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_data.c - the parser of perf.data files: header, features, then one walk over the records. The parts are described in perf_file.h.
+ * perf_data.c - the parser of perf.data files: header, features, then one walk over the records.
+ * The parts are described in perf_file.h.
  */
 #include "perf_file.h"
 #include "render.h"
@@ -42,7 +43,8 @@ static enum tree_role claim(const struct sniff *s, size_t *root)
 		type = __builtin_bswap32(type);
 		size = __builtin_bswap16(size);
 	}
-	return type && type < PERF_RECORD_MAX && size >= 8 && size <= s->size ? TREE_PART : TREE_NONE;
+	return type && type < PERF_RECORD_MAX && size >= 8 && size <= s->size ? TREE_PART
+									      : TREE_NONE;
 }
 
 /* The data section as far as the file has it. */

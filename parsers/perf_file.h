@@ -184,7 +184,7 @@ struct perf_file {
 	uint64_t	file_size;
 	bool		swap;		/* the member is of the other byte order */
 	bool		pipe;		/* descriptions come as records, no sections */
-	uint64_t	meta_end;	/* pipe mode: descriptions before this offset have been taken */
+	uint64_t meta_end; /* pipe mode: descriptions before this offset have been taken */
 	bool		packed;		/* feature COMPRESSED is set */
 	bool		flat;		/* data is the unpacked stream in blob */
 	struct spool	own_spool;	/* where the member has none */

@@ -45,7 +45,9 @@ static void place(struct flat *f, uint64_t off, bool packed)
 {
 	struct perf_file *pf = f->pf;
 	struct perf_place *last = pf->n_places ? &pf->places[pf->n_places - 1] : NULL;
-	const struct perf_place now = { .pos = f->at, .off = off, .member_id = f->part->id, .packed = packed };
+	const struct perf_place now = {
+		.pos = f->at, .off = off, .member_id = f->part->id, .packed = packed
+	};
 
 	if (last && !packed && !last->packed && last->member_id == now.member_id &&
 	    off - last->off == f->at - last->pos)
@@ -140,7 +142,8 @@ static struct error *unpack(struct flat *f, const uint8_t *p, size_t len, uint64
 }
 
 /* Payload of a COMPRESSED or COMPRESSED2 record of which @size bytes are there. */
-static struct error *take_packed(struct flat *f, uint32_t type, const uint8_t *rec, size_t size, uint64_t off)
+static struct error *take_packed(struct flat *f, uint32_t type, const uint8_t *rec, size_t size,
+				 uint64_t off)
 {
 	size_t head = type == PERF_COMPRESSED ? 8 : 16, len;
 
@@ -153,7 +156,8 @@ static struct error *take_packed(struct flat *f, uint32_t type, const uint8_t *r
 }
 
 /* One record at @off of the part, or what is left of it. */
-static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uint64_t off, uint64_t *used)
+static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uint64_t off,
+			  uint64_t *used)
 {
 	struct perf_file *pf = f->pf;
 	const uint32_t type = get32(pf, rec);
@@ -161,7 +165,7 @@ static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uin
 	uint64_t extra;
 
 	*used = MIN((uint64_t)8, left);
-	if (size < 8 || !type || type >= PERF_RECORD_MAX) {	/* perf_walk() looks for the next one */
+	if (size < 8 || !type || type >= PERF_RECORD_MAX) { /* perf_walk() looks for the next one */
 		place(f, off, false);
 		return emit(f, rec, *used, false);
 	}
@@ -194,7 +198,8 @@ static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uin
 	return emit(f, rec, size, true);
 }
 
-static struct error *take_part(struct flat *f, const struct perf_part *part, uint64_t start, uint64_t end)
+static struct error *take_part(struct flat *f, const struct perf_part *part, uint64_t start,
+			       uint64_t end)
 {
 	struct error *err = NULL;
 	uint64_t at = start, used;
@@ -218,7 +223,8 @@ static struct error *take_part(struct flat *f, const struct perf_part *part, uin
 	return err;
 }
 
-/* Whether compressed records come before the first plain sample: a killed recorder sets no feature. */
+/* Whether compressed records come before the first plain sample: a killed recorder sets no feature.
+ */
 static bool is_packed(const struct perf_file *pf, uint64_t start, uint64_t end)
 {
 	uint64_t at = start;
@@ -239,7 +245,8 @@ static bool is_packed(const struct perf_file *pf, uint64_t start, uint64_t end)
 static int by_number(const void *x, const void *y)
 {
 	const struct tree_part *const *a = x, *const *b = y;
-	unsigned long na = strtoul((*a)->name + 5, NULL, 10), nb = strtoul((*b)->name + 5, NULL, 10);
+	unsigned long na = strtoul((*a)->name + 5, NULL, 10),
+		      nb = strtoul((*b)->name + 5, NULL, 10);
 
 	return na < nb ? -1 : na > nb;
 }
@@ -266,7 +273,8 @@ static struct error *take_files(struct flat *f)
 	qsort(files, n, sizeof(*files), by_number);
 	for (i = 0; i < n && !stream_interrupted(); i++) {
 		_cleanup_free_ char *label = xasprintf("%s: ", files[i]->name);
-		const struct perf_part part = { files[i]->m.id, files[i]->m.data, files[i]->m.size, label };
+		const struct perf_part part = { files[i]->m.id, files[i]->m.data, files[i]->m.size,
+						label };
 
 		files[i]->used = true;
 		f->limit += part.size * MAX_RATIO;
@@ -279,8 +287,9 @@ static struct error *flatten(struct flat *f, uint64_t start, uint64_t end)
 {
 	static const uint8_t header[16] = "PERFILE2\x10";	/* no record lies at 0 */
 	struct perf_file *pf = f->pf;
-	const struct perf_part whole = { .id = pf->ctx->m->id, .data = pf->file, .size = pf->file_size,
-					 .label = "" };
+	const struct perf_part whole = {
+		.id = pf->ctx->m->id, .data = pf->file, .size = pf->file_size, .label = ""
+	};
 
 	TRY(emit(f, header, sizeof(header), false));
 	TRY(take_part(f, &whole, start, end));
@@ -328,6 +337,7 @@ bool perf_place_of(const struct perf_file *pf, uint64_t pos, int64_t *member_id,
 	if (!lo)
 		return !pf->flat;
 	*member_id = pf->places[lo - 1].member_id;
-	*off = pf->places[lo - 1].off + (pf->places[lo - 1].packed ? 0 : pos - pf->places[lo - 1].pos);
+	*off = pf->places[lo - 1].off +
+	       (pf->places[lo - 1].packed ? 0 : pos - pf->places[lo - 1].pos);
 	return true;
 }

@@ -410,7 +410,8 @@ struct error *perf_read_header(struct perf_file *pf)
 	hsize = get64(pf, p + 8);
 	if (hsize == PIPE_HEADER_SIZE) {
 		pf->pipe = true;
-		pf->data_sec = (struct perf_section){ PIPE_HEADER_SIZE, pf->size - PIPE_HEADER_SIZE };
+		pf->data_sec =
+			(struct perf_section){ PIPE_HEADER_SIZE, pf->size - PIPE_HEADER_SIZE };
 		return NULL;
 	}
 	if (hsize != HEADER_SIZE && hsize != HEADER_SIZE - 32)

@@ -83,7 +83,8 @@ void perf_meta(struct perf_file *pf, uint32_t type, const uint8_t *rec, size_t s
 		meta_event_update(pf, rec, size);
 		break;
 	case PERF_TRACING_DATA:
-		perf_tracing_data(pf, (struct perf_buf){ rec + size, rec + size + extra, false, pf->swap });
+		perf_tracing_data(
+			pf, (struct perf_buf){ rec + size, rec + size + extra, false, pf->swap });
 		break;
 	case PERF_FEATURE:
 		if (size >= 16 && get64(pf, rec + 8) < PERF_MAX_FEATURE)

@@ -59,7 +59,8 @@ static void swap_trailer(const struct perf_file *pf, uint8_t *rec, size_t size, 
 }
 
 /* READ, CALLCHAIN and RAW; what comes behind isn't read. */
-static void swap_variable(const struct perf_file *pf, const struct perf_attr *a, uint8_t *rec, size_t size)
+static void swap_variable(const struct perf_file *pf, const struct perf_attr *a, uint8_t *rec,
+			  size_t size)
 {
 	const struct tp_format *format;
 	size_t at = a->fixed, n;
@@ -125,9 +126,11 @@ static void swap_thread_map(uint8_t *rec, size_t size)
 void perf_swap_record(const struct perf_file *pf, uint8_t *rec, size_t size)
 {
 	/* Fixed parts behind the header: u32s, then u64s (include/uapi/linux/perf_event.h). */
-	static const struct { uint8_t type, n32, n64; } shapes[] = {
-		{ PERF_MMAP, 2, 3 }, { PERF_LOST, 0, 2 }, { PERF_COMM, 2, 0 }, { PERF_EXIT, 4, 1 }, { PERF_FORK, 4, 1 },
-		{ PERF_LOST_SAMPLES, 0, 1 }, { PERF_AUXTRACE, 0, 1 }, { PERF_BUILD_ID, 1, 0 },
+	static const struct { uint8_t type, n32, n64;
+	} shapes[] = {
+		{ PERF_MMAP, 2, 3 },	 { PERF_LOST, 0, 2 },	  { PERF_COMM, 2, 0 },
+		{ PERF_EXIT, 4, 1 },	 { PERF_FORK, 4, 1 },	  { PERF_LOST_SAMPLES, 0, 1 },
+		{ PERF_AUXTRACE, 0, 1 }, { PERF_BUILD_ID, 1, 0 },
 	};
 	uint32_t type;
 	size_t i;

@@ -381,6 +381,12 @@ static inline void comm16(uint64_t w[2], const uint8_t *p)
 #endif
 }
 
+/* Of architectures whose events don't say which it is, by the field that has the reason. */
+static uint32_t isa_of(const struct tp_field *reason)
+{
+	return !strcmp(reason->name, "icptcode") ? 4 : !strcmp(reason->name, "scause") ? 5 : 0;
+}
+
 static const char *reason_name(const struct tp_decoder *d, uint64_t code, uint32_t isa,
 			       uint64_t trap, bool has_trap)
 {
@@ -390,8 +396,12 @@ static const char *reason_name(const struct tp_decoder *d, uint64_t code, uint32
 
 	if (t && !t->n)
 		t = NULL;
+	if (!d->isa)
+		isa = isa_of(d->reason);
 	if (d->isa && isa == 1)
 		code &= 0xffff;
+	if (isa == 5 && code >> 63)	/* the highest bit of scause: an interrupt */
+		return "IRQ";
 	name = tp_symbol_name(t, code);
 	if (has_trap && ((name && !strcmp(name, "TRAP")) || (!t && code == 2))) {
 		name = tp_symbol_name(tp_table_of(d->format, "esr_ec", false, 0), trap);

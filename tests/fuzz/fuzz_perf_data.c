@@ -4,8 +4,10 @@
  * event.
  */
 #include "parser.h"
+#include "spool.h"
 
 #define RUNS_PER_CASE	200
+#define MAX_TEMP	(8u << 20)
 
 static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret,
 				   const struct source_desc *desc, const struct stream_ops *ops,
@@ -63,6 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct case_db *db;
 	static unsigned int runs;
 	struct member m = { .id = 1, .path = "fuzz", .name = "fuzz", .data = data, .size = size };
+	struct tree_part parts[2] = { { .name = "data", .role = TREE_HEAD }, { .name = "data.0", .role = TREE_PART } };
+	const struct tree tree = { parts, 2 };
+	struct spool spool;
 	struct strtab messages;
 	struct parse_ctx ctx = { .db = NULL, .m = &m, .side = "unknown", .open_stream = open_counting, .messages = &messages };
 
@@ -70,9 +75,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		case_close(db);
 		error_free(case_create(&db, NULL));
 	}
+	/* A directory's file of records: the second half, which only a head that says so makes use
+	 * of. */
+	parts[0].m = parts[1].m = m;
+	parts[1].m.data += size / 2;
+	parts[1].m.size -= size / 2;
+	ctx.tree = &tree;
+	spool_init(&spool, NULL, MAX_TEMP);
+	m.spool = &spool;
 	ctx.db = db;
 	strtab_init(&messages, 256);
 	error_free(perf_parser()->parse(&ctx));
 	strtab_deinit(&messages);
+	spool_deinit(&spool);
 	return 0;
 }

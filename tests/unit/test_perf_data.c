@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <zstd.h>
 
 #include "parser.h"
 
@@ -467,7 +468,7 @@ static void test_forms(void **state)
 {
 	uint8_t pipe_mode[32] = "PERFILE2\x10", swapped[104] = "2ELIFREP";
 	struct { const uint8_t *data; size_t size; const char *says; } cases[] = {
-		{ pipe_mode, sizeof(pipe_mode), "pipe mode" }, { swapped, sizeof(swapped), "byte order" },
+		{ pipe_mode, sizeof(pipe_mode), "pipe mode" }, { swapped, sizeof(swapped), "damaged header" },
 		{ pipe_mode, 8, "cut inside its header" },
 	};
 	struct seen seen;
@@ -484,6 +485,96 @@ static void test_forms(void **state)
 	}
 }
 
+/* Records that say nothing here, and AUX data, which may look like anything, cost nothing. */
+static void test_skipped(void **state)
+{
+	static const uint16_t types[] = { 11, 12, 14, 15, 16, 17, 18, 19, 20, 21,
+					  22, 72, 74, 75, 76, 77, 79, 82, 84 };
+	const uint64_t usual[] = { USUAL, USUAL };
+	struct seen seen;
+	struct file f;
+	size_t i, at;
+
+	(void)state;
+	begin(&f, usual, 2, 0);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		at = record(&f, types[i], 0);
+		put(&f, i, 8);
+		trailer(&f, at, 1000 + i, 0);
+		sample(&f, 101, 2000 + i, 5, 0);
+	}
+	at = record(&f, 71, 0); /* AUXTRACE: size, offset, reference, idx, tid, cpu, reserved */
+	put(&f, 2 * 56 + 3, 8);
+	for (i = 0; i < 4; i++)
+		put(&f, 0, 8);
+	finish(&f, at);
+	sample(&f, 101, 1, 6, 0);	/* in the AUX data */
+	sample(&f, 101, 1, 6, 0);
+	put(&f, 0, 3);
+	at = record(&f, 13, 0);		/* LOST_SAMPLES */
+	put(&f, 7, 8);
+	trailer(&f, at, 3000, 0);
+	sample(&f, 101, 4000, 7, 0);
+	parse_file(&seen, &f);
+	assert_int_equal(seen.n, ARRAY_SIZE(types) + 1);
+	assert_int_equal(seen.ev[seen.n - 1].tid, 7);
+	assert_string_equal(seen.remarks, "");
+	assert_int_equal(case_int(seen.db, -1, "SELECT SUM(events) FROM loss", ""), 7);
+	done(&seen);
+}
+
+/* Append what the encoder made of @n bytes as COMPRESSED records of at most @max bytes. */
+static void pack(struct file *f, ZSTD_CCtx *z, const uint8_t *p, size_t n, size_t max)
+{
+	ZSTD_inBuffer in = { p, n, 0 };
+	uint8_t buf[256];
+	size_t left, at, i;
+
+	do {
+		ZSTD_outBuffer out = { buf, MIN(max, sizeof(buf)), 0 };
+
+		left = ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush);
+		assert_false(ZSTD_isError(left));
+		at = record(f, 81, 0);
+		for (i = 0; i < out.pos; i++)
+			put(f, buf[i], 1);
+		finish(f, at);
+	} while (left);
+}
+
+/* Records cut at odd places by the compressor's, with rounds between and plain ones at both ends.
+ */
+static void test_compressed(void **state)
+{
+	const uint64_t usual[] = { USUAL };
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+	static struct file f, plain;
+	struct seen seen;
+	size_t i, step;
+
+	(void)state;
+	for (step = 1; step < 400; step = step * 3 + 1) {
+		begin(&plain, usual, 1, 0);
+		for (i = 0; i < 20; i++)
+			sample(&plain, 100, 1000 + 10 * i, 5, 0);
+		begin(&f, usual, 1, 0);
+		ZSTD_CCtx_reset(z, ZSTD_reset_session_only);
+		for (i = plain.data_at; i < plain.n; i += step) {
+			pack(&f, z, plain.data + i, MIN(step, plain.n - i), 13);
+			if (i > plain.n / 2 && i < plain.n / 2 + 200)
+				round_end(&f);
+		}
+		round_end(&f);
+		parse_file(&seen, &f);
+		assert_string_equal(seen.remarks, "");
+		assert_int_equal(seen.n, 20);
+		for (i = 0; i < 20; i++)
+			assert_int_equal(seen.ev[i].time, 1000 + 10 * i);
+		done(&seen);
+	}
+	ZSTD_freeCCtx(z);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_layouts),	    cmocka_unit_test(test_no_time),
 		cmocka_unit_test(test_own_records), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_skipped),	    cmocka_unit_test(test_compressed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,6 +238,55 @@ static void test_arm_trap(void **state)
 	free(s.reasons);
 }
 
+/* s390 and RISC-V have their own fields, and here no print formats: the program's own names serve.
+ */
+static void test_other_isas(void **state)
+{
+	static const char s390[] =
+		"\tfield:int id;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long pswmask;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:unsigned long pswaddr;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\tfield:u8 icptcode;\toffset:32;\tsize:1;\tsigned:0;\n\n";
+	static const char riscv[] =
+		"\tfield:unsigned long sepc;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:unsigned long scause;\toffset:16;\tsize:8;\tsigned:0;\n\n";
+	struct tp_format *f = make("kvm", "kvm_s390_sie_exit", s390, "print fmt: \"x\"\n");
+	struct stream s = { 0 };
+	uint8_t raw[40] = { 0 };
+	const char *missing;
+	struct tp_decoder *d;
+	struct event ev;
+
+	(void)state;
+	strtab_init(&s.strings, 1000);
+	assert_int_equal(tp_kind(f), EV_KVM_EXIT);
+	d = tp_decoder_create(f, EV_KVM_EXIT, 0, &missing);
+	put32(raw + 8, 3);
+	put64(raw + 24, 0x1234);
+	raw[32] = 0x1c;
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_string_equal(stream_reason_name(&s, ev.b[0]), "Wait state");
+	assert_int_equal(EXIT_CLASS(ev.b[0]), EXIT_HLT);
+	assert_int_equal(ev.b[1], 3);
+	assert_true(ev.a[0] == 0x1234);
+	tp_decoder_free(d);
+	tp_format_free(f);
+
+	f = make("kvm", "kvm_exit", riscv, "print fmt: \"x\"\n");
+	d = tp_decoder_create(f, EV_KVM_EXIT, 0, &missing);
+	put64(raw + 16, 23);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_string_equal(stream_reason_name(&s, ev.b[0]), "EXC_STORE_GUEST_PAGE_FAULT");
+	assert_int_equal(EXIT_CLASS(ev.b[0]), EXIT_NPF);
+	put64(raw + 16, 1ull << 63 | 5);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_int_equal(EXIT_CLASS(ev.b[0]), EXIT_INTR);
+	tp_decoder_free(d);
+	tp_format_free(f);
+	strtab_deinit(&s.strings);
+	free(s.reasons);
+}
+
 static void test_probes(void **state)
 {
 	struct tp_format *reweight = make("kprobes", "p_anything",
@@ -394,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_switch),	     cmocka_unit_test(test_states),
 		cmocka_unit_test(test_exit_reasons), cmocka_unit_test(test_arm_trap),
+		cmocka_unit_test(test_other_isas),
 		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_text),	     cmocka_unit_test(test_dynamic),
 		cmocka_unit_test(test_hostile),
