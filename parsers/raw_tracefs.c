@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * raw_tracefs.c - copies of tracefs: per_cpu/cpuN/trace_pipe_raw (or snapshot_raw, or cpuN.raw beside the
- * rest) with events/SYSTEM/EVENT/format, events/header_page, saved_cmdlines, saved_tgids, printk_formats,
- * kallsyms, trace_clock and per_cpu/cpuN/stats, as far as they are there; see ring.h.
+ * raw_tracefs.c - copies of tracefs: per_cpu/cpuN/trace_pipe_raw (or snapshot_raw, or cpuN.raw
+ * beside the rest) with events/SYSTEM/EVENT/format, events/header_page, saved_cmdlines,
+ * saved_tgids, printk_formats, kallsyms, trace_clock and per_cpu/cpuN/stats, as far as they are
+ * there; see ring.h.
  *
- * Pages do not tell their byte order: the one is taken in which more of them make sense. A copy of a live
- * buffer is no recording that ended: statistics are of another moment than the pages, so only what the
- * kernel dropped is taken from them. Positions count the CPUs' files one behind the other, in the order of
- * the CPUs.
+ * Pages do not tell their byte order: the one is taken in which more of them make sense. A copy
+ * of a live buffer is no recording that ended: statistics are of another moment than the pages,
+ * so only what the kernel dropped is taken from them. Positions count the CPUs' files one behind
+ * the other, in the order of the CPUs.
  */
 #include "ring.h"
 #include "tree.h"
@@ -15,8 +16,8 @@
 #define SCORE_PAGES	64
 
 enum what {
-	NOTHING, PAGES, SNAPSHOT, FORMAT, HEADER_PAGE, HEADER_EVENT, STATS, COMMS, TGIDS, PRINTK, SYMBOLS,
-	CLOCK
+	NOTHING, PAGES, SNAPSHOT, FORMAT, HEADER_PAGE, HEADER_EVENT, STATS, COMMS, TGIDS, PRINTK,
+	SYMBOLS, CLOCK
 };
 
 /* Is @p "N" and then @rest? */
@@ -172,7 +173,10 @@ static void take_meta(struct ring *r, const struct tree_part *p, char **clock)
 	}
 }
 
-/* header_page where it is; else, and for the byte order, the layout in which most pages make sense. */
+/*
+ * header_page where it is; else, and for the byte order, the layout in which most pages make
+ * sense.
+ */
 static void find_layout(struct ring *r, const struct tree *t)
 {
 	const struct tree_part *header = NULL;
@@ -196,7 +200,8 @@ static void find_layout(struct ring *r, const struct tree *t)
 			if (what != PAGES && what != SNAPSHOT)
 				continue;
 			for (k = 0; k < SCORE_PAGES && p->m.size / r->page_size > k; k++)
-				score[i] += page_makes_sense(r, p->m.data + k * r->page_size, r->page_size);
+				score[i] += page_makes_sense(r, p->m.data + k * r->page_size,
+							     r->page_size);
 		}
 		if (score[i] > score[best])
 			best = i;
@@ -240,8 +245,9 @@ static bool take_pages(struct ring *r, const struct tree *t, enum what what)
 static struct error *read_pages(struct ring *r, enum what what, const char *clock)
 {
 	_cleanup_free_ char *path = xasprintf("%s%s", r->ctx->m->path, what == SNAPSHOT ? "#snapshot" : "");
-	struct source_desc d = { .member_id = r->ctx->m->id, .format = "raw tracefs", .path = path,
-				 .time_resolution_ns = 1, .side = r->ctx->side, .cpus = (int)r->n_cpus };
+	struct source_desc d = { .member_id = r->ctx->m->id, .format = "raw tracefs",
+				 .path = path, .time_resolution_ns = 1, .side = r->ctx->side,
+				 .cpus = (int)r->n_cpus };
 	struct error *err, *closed;
 
 	d.clock = ring_clock(clock);

@@ -11,17 +11,18 @@
  *   ring_stats.c   what the kernel counted of each CPU's buffer
  *   ring_view.c    records looked at again: citations, fields, stacks
  *
- * Format: include/linux/ring_buffer.h and kernel/trace/ring_buffer.c of the kernel. A page is a time
- * stamp, a commit field (length of the data; bits 30 and 31: events were lost before it), and
- * records: a word of type_len (5 bits) and time_delta (27 bits, ns since the record before), then
- * the payload, which begins with common_type. Own code walks it, as libtraceevent's reads past
- * pages whose commit field lies: every length is checked against the page and the file.
+ * Format: include/linux/ring_buffer.h and kernel/trace/ring_buffer.c of the kernel. A page is a
+ * time stamp, a commit field (length of the data; bits 30 and 31: events were lost before it),
+ * and records: a word of type_len (5 bits) and time_delta (27 bits, ns since the record before),
+ * then the payload, which begins with common_type. Own code walks it, as libtraceevent's reads
+ * past pages whose commit field lies: every length is checked against the page and the file.
  *
- * What absence proves. A recorder writes the formats of the events it was asked for, or of all there
- * are (`extract`, `-e all`); switched off again (-v), filtered (-f) or bound to another instance,
- * an event has its format in the file all the same, and no option records the command line. So a
- * format does not prove that its event could have been recorded: events that occurred are `seen`,
- * all others are not in the coverage at all, and absence in a trace.dat never rules anything out.
+ * What absence proves. A recorder writes the formats of the events it was asked for, or of all
+ * there are (`extract`, `-e all`); switched off again (-v), filtered (-f) or bound to another
+ * instance, an event has its format in the file all the same, and no option records the command
+ * line. So a format does not prove that its event could have been recorded: events that occurred
+ * are `seen`, all others are not in the coverage at all, and absence in a trace.dat never rules
+ * anything out.
  */
 #ifndef KM_RING_H
 #define KM_RING_H
@@ -167,16 +168,16 @@ struct ring_cpu {
 	const uint8_t	*bytes;		/* of the chunk in hand */
 	uint64_t	n_bytes;
 	uint8_t		*window;	/* where it was decompressed to */
-	uint64_t	page;		/* offset of the page in hand in bytes; the next record, end */
-	uint32_t	at, end;
+	uint64_t	page;		/* the page in hand: its offset in bytes */
+	uint32_t	at, end;	/* in the page: the next record, behind the last */
 	uint64_t	stamp;		/* the last record's time as recorded */
 	/* The record in hand. */
 	uint64_t	time;		/* ns on the stream's clock */
 	uint64_t	pos;
 	const uint8_t	*rec;
 	uint32_t	len;
-	bool		lost;		/* events are missing before it: how many (0 unknown), where */
-	uint64_t	n_lost, lost_pos;
+	bool		lost;		/* events are missing before it */
+	uint64_t	n_lost, lost_pos;	/* how many (0 unknown), where */
 	uint64_t	sum_lost;	/* of all the CPU's pages */
 };
 
@@ -236,10 +237,16 @@ struct ring {
 	bool		symbols_read;
 	struct { uint64_t ip; uint32_t name; bool used; } funcs[RING_FUNC_SLOTS];
 	/* sums */
-	uint64_t	unknown_ids, short_records, bad_pages, bad_page_pos, bad_chunks, bad_times, cut_pages;
+	uint64_t	unknown_ids, short_records, bad_times;
+	uint64_t	bad_pages, bad_page_pos, bad_chunks, cut_pages;
 	/* views */
 	pthread_mutex_t	lock;
-	struct { uint8_t *bytes; uint32_t chunk; uint64_t used; bool full; } views[RING_VIEW_CHUNKS];
+	struct {
+		uint8_t		*bytes;
+		uint64_t	used;
+		uint32_t	chunk;
+		bool		full;
+	}		views[RING_VIEW_CHUNKS];	/* chunks unpacked again */
 	uint64_t	clock;
 	struct render	*render;
 	bool		render_failed;
@@ -249,7 +256,9 @@ void ring_init(struct ring *r, struct parse_ctx *ctx);
 void ring_deinit(struct ring *r);
 
 /* ring_meta.c */
-/* ring_header_page() - where time stamp, commit field and data lie; false when it makes no sense. */
+/*
+ * ring_header_page() - where time stamp, commit field and data lie; false when it makes no sense.
+ */
 bool ring_header_page(struct ring *r, const char *text, size_t len);
 /* ring_add_format() - one format file; what isn't understood is counted in bad_formats. */
 void ring_add_format(struct ring *r, const char *system, const char *text, size_t len);
@@ -260,7 +269,9 @@ void ring_add_tgids(struct ring *r, const char *text, size_t len);
 const char *ring_comm_of(const struct ring *r, int32_t tid);
 /* ring_has_system() - does any format belong to @system? */
 bool ring_has_system(const struct ring *r, const char *system);
-/* ring_printk_format() - the text at address @at in the file's printk_formats; NULL when unknown. */
+/*
+ * ring_printk_format() - the text at address @at in the file's printk_formats; NULL when unknown.
+ */
 const char *ring_printk_format(const struct ring *r, uint64_t at, size_t *len);
 
 /* ring_clock() - our name of the clock that ftrace calls @clock (NULL: unknown). */
@@ -272,8 +283,8 @@ char *ring_chosen_clock(const char *text, size_t len);
 /* ring_add_stats() - text of a CPU's stats file, with a line "CPU: N" before it. */
 void ring_add_stats(struct ring *r, const char *text, size_t len);
 /*
- * ring_losses() - rows of what an instance's statistics say is missing; after ring_run(). @recorded: they were
- * taken when the recorder had emptied the buffer.
+ * ring_losses() - rows of what an instance's statistics say is missing; after ring_run().
+ * @recorded: they were taken when the recorder had emptied the buffer.
  */
 struct error *ring_losses(struct ring *r, const char *instance, bool recorded, int64_t source_id);
 
@@ -287,7 +298,8 @@ void ring_add_pages(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t 
  * unpacked size and its bytes. Returns false when the bytes end too early: what there is, is taken.
  * *@used counts the bytes.
  */
-bool ring_add_packed(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size, uint64_t *used);
+bool ring_add_packed(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size,
+		     uint64_t *used);
 /* ring_clear_pages() - forget all pages: the next instance comes. */
 void ring_clear_pages(struct ring *r);
 /* ring_index_pages() - after the last page was added. */
@@ -315,7 +327,10 @@ bool ring_next(struct ring *r, struct ring_cpu *c);
 bool ring_lost_before(const struct ring *r, const uint8_t *page, uint64_t avail, uint64_t *n);
 
 /* ring_events.c */
-/* ring_run() - all events of all CPUs into the stream r->s, and what could not be read as remarks. */
+/*
+ * ring_run() - all events of all CPUs into the stream r->s, and what could not be read as
+ * remarks.
+ */
 void ring_run(struct ring *r);
 /* ring_remarks() - after the last instance; @cut: that the recording ends early has been said. */
 void ring_remarks(const struct ring *r, bool cut);

@@ -3,8 +3,8 @@
  * ring_bytes.c - where a binary ftrace recording's pages lie, plain or in compressed chunks; see
  * ring.h.
  *
- * An event's position is the offset of its record in the member. Where pages are compressed, positions
- * count the unpacked pages of all CPUs one behind the other, from the member's size on.
+ * An event's position is the offset of its record in the member. Where pages are compressed,
+ * positions count the unpacked pages of all CPUs one behind the other, from the member's size on.
  */
 #include <zlib.h>
 #include <zstd.h>
@@ -54,7 +54,8 @@ void ring_add_pages(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t 
 		add_chunk(r, add_cpu(r, cpu), &chunk);
 }
 
-bool ring_add_packed(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size, uint64_t *used)
+bool ring_add_packed(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size,
+		     uint64_t *used)
 {
 	struct ring_buf b = { data, data + size, r->swap, false };
 	uint32_t n = ring_u32(&b), i;

@@ -23,7 +23,10 @@ static struct ring_type *unknown_type(struct ring *r, uint16_t id)
 	return t;
 }
 
-/* Declare the event type at its first occurrence: what never occurs is not in the coverage (ring.h). */
+/*
+ * Declare the event type at its first occurrence: what never occurs is not in the coverage
+ * (ring.h).
+ */
 static void bind(struct ring *r, struct ring_type *t, uint16_t id)
 {
 	const struct tp_format *f = t->format;
@@ -35,7 +38,8 @@ static void bind(struct ring *r, struct ring_type *t, uint16_t id)
 	if (!f) {
 		_cleanup_free_ char *name = xasprintf("tracepoint:%u", id);
 
-		t->ev = stream_event_type(r->s, NULL, name, EV_OTHER, COV_SEEN, COV_ALL, COV_SYSTEM);
+		t->ev = stream_event_type(r->s, NULL, name, EV_OTHER, COV_SEEN, COV_ALL,
+					  COV_SYSTEM);
 		return;
 	}
 	if (t->special == RING_CALL)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ring_funcs.c - functions in a binary ftrace recording: their names from the recording's own kallsyms,
- * read when the first function occurs, and the addresses of call chains; see ring.h.
+ * ring_funcs.c - functions in a binary ftrace recording: their names from the recording's own
+ * kallsyms, read when the first function occurs, and the addresses of call chains; see ring.h.
  */
 #include "ring.h"
 
@@ -44,7 +44,10 @@ static int hex_digit(char c)
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* "ffffffff81000000 T name	[module]": text symbols; all-zero addresses (kptr_restrict) are none. */
+/*
+ * "ffffffff81000000 T name        [module]": text symbols; all-zero addresses (kptr_restrict) are
+ * none.
+ */
 static void add_symbol(struct ring *r, const char *p, const char *end)
 {
 	struct ring_symbol s = { 0 };

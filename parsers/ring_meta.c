@@ -92,7 +92,8 @@ bool ring_header_page(struct ring *r, const char *text, size_t len)
 		p = stop + 1;
 	}
 	if (seen != 7 || size[0] != 8 || (size[1] != 4 && size[1] != 8) ||
-	    offset[0] + 8 > offset[2] || offset[1] + size[1] > offset[2] || offset[2] >= r->page_size)
+	    offset[0] + 8 > offset[2] || offset[1] + size[1] > offset[2] ||
+	    offset[2] >= r->page_size)
 		return false;
 	r->stamp_at = (uint16_t)offset[0];
 	r->commit_at = (uint16_t)offset[1];
@@ -110,7 +111,8 @@ static void take_common(struct ring *r, const struct tp_format *f)
 
 	pid = tp_field_find(f, "common_pid");
 	if (!type || !pid || type->shape != TP_INTEGER || pid->shape != TP_INTEGER ||
-	    pid->elem != 4 || type->elem > 4 || type->elem < 2 || type->offset > 64 || pid->offset > 64)
+	    pid->elem != 4 || type->elem > 4 || type->elem < 2 || type->offset > 64 ||
+	    pid->offset > 64)
 		return;
 	r->type_at = (uint16_t)type->offset;
 	r->type_size = type->elem;
@@ -145,9 +147,12 @@ bool ring_has_system(const struct ring *r, const char *system)
 {
 	size_t i;
 
-	for (i = 0; i < 1u << 16; i++)
-		if (r->types[i] && r->types[i]->format && !strcmp(r->types[i]->format->system, system))
+	for (i = 0; i < 1u << 16; i++) {
+		const struct tp_format *f = r->types[i] ? r->types[i]->format : NULL;
+
+		if (f && !strcmp(f->system, system))
 			return true;
+	}
 	return false;
 }
 
@@ -259,8 +264,8 @@ const char *ring_printk_format(const struct ring *r, uint64_t at, size_t *len)
 }
 
 /*
- * Ours for ftrace's clocks (kernel/trace/trace_clock.c): "global" and "perf" are sched_clock_cpu(), which perf's
- * default clock is too; "local" lacks __sched_clock_offset.
+ * Ours for ftrace's clocks (kernel/trace/trace_clock.c): "global" and "perf" are
+ * sched_clock_cpu(), which perf's default clock is too; "local" lacks __sched_clock_offset.
  */
 const char *ring_clock(const char *clock)
 {

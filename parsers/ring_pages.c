@@ -40,7 +40,8 @@ bool ring_lost_before(const struct ring *r, const uint8_t *page, uint64_t avail,
 	*n = 0;
 	if (!(commit & MISSED_EVENTS))
 		return false;
-	if (commit & MISSED_STORED && at + r->long_size <= avail && at + r->long_size <= r->page_size)
+	if (commit & MISSED_STORED && at + r->long_size <= avail &&
+	    at + r->long_size <= r->page_size)
 		*n = r->long_size == 8 ? ring_load64(page + at, r->swap) :
 		     ring_load32(page + at, r->swap);
 	if (*n > UINT32_MAX)	/* more than a page's worth of time can hold: damage */
@@ -210,7 +211,10 @@ bool ring_next(struct ring *r, struct ring_cpu *c)
 			continue;
 		}
 		if (unlikely(!ring_record_at(r, c->bytes + c->page, c->at, c->end, &rec))) {
-			/* In a page that the file's end cuts, a record that crosses it is no damage. */
+			/*
+			 * In a page that the file's end cuts, a record that crosses it is no
+			 * damage.
+			 */
 			if (c->n_bytes - c->page >= r->page_size)
 				bad_page(r, c);
 			c->at = c->end;

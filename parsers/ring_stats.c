@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ring_stats.c - what the kernel counted of each CPU's ring buffer (tracefs per_cpu/cpuN/stats), as rows
- * of losses; see ring.h.
+ * ring_stats.c - what the kernel counted of each CPU's ring buffer (tracefs per_cpu/cpuN/stats),
+ * as rows of losses; see ring.h.
  */
 #include "ring.h"
 
@@ -33,7 +33,8 @@ static bool stat_value(const char *line, const char *key, uint64_t *v)
 	return true;
 }
 
-static struct error *one_cpu(struct ring *r, const struct cpu_stat *st, bool recorded, int64_t source_id)
+static struct error *one_cpu(struct ring *r, const struct cpu_stat *st, bool recorded,
+			     int64_t source_id)
 {
 	struct case_db *db = r->ctx->db;
 	uint64_t said = 0;
@@ -47,7 +48,8 @@ static struct error *one_cpu(struct ring *r, const struct cpu_stat *st, bool rec
 	if (recorded && st->entries)
 		TRY(case_loss(db, source_id, (int64_t)st->cpu, CASE_NO_TIME, (int64_t)st->entries,
 			      "events left in the kernel's ring buffer when recording ended", 0));
-	if (recorded && st->overrun + st->commit > said)	/* else the page headers say so, with times */
+	/* Else the page headers say so, with times. */
+	if (recorded && st->overrun + st->commit > said)
 		TRY(case_loss(db, source_id, (int64_t)st->cpu, CASE_NO_TIME,
 			      (int64_t)(st->overrun + st->commit - said),
 			      "events overwritten in the kernel's ring buffer, as counted at the end", 0));

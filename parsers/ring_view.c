@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ring_view.c - records of a binary ftrace recording looked at again by their position: citations, fields,
- * call chains; see ring.h. A compressed chunk is unpacked again, a few are kept.
+ * ring_view.c - records of a binary ftrace recording looked at again by their position: citations,
+ * fields, call chains; see ring.h. A compressed chunk is unpacked again, a few are kept.
  */
 #include "ring.h"
 
@@ -56,7 +56,8 @@ static const uint8_t *chunk_bytes(struct ring *r, const struct ring_chunk *k, ui
 	r->views[old].bytes = xrealloc(r->views[old].bytes, k->size);
 	r->views[old].chunk = index;
 	r->views[old].used = ++r->clock;
-	r->views[old].full = ring_unpack(r->packing, k->data, k->packed, r->views[old].bytes, k->size);
+	r->views[old].full = ring_unpack(r->packing, k->data, k->packed, r->views[old].bytes,
+					 k->size);
 	return r->views[old].full ? r->views[old].bytes : NULL;
 }
 
@@ -81,8 +82,8 @@ static bool take_record(const struct ring *r, const uint8_t *page, uint32_t at, 
 	struct ring_record rec;
 	uint32_t id;
 
-	if (at < r->data_at || at >= end || !ring_record_at(r, page, at, end, &rec) || !rec.is_event ||
-	    rec.len < (uint32_t)r->pid_at + 4)
+	if (at < r->data_at || at >= end || !ring_record_at(r, page, at, end, &rec) ||
+	    !rec.is_event || rec.len < (uint32_t)r->pid_at + 4)
 		return false;
 	id = r->type_size == 2 ? ring_load16(rec.payload + r->type_at, r->swap) :
 	     ring_load32(rec.payload + r->type_at, r->swap) & 0xffff;
@@ -114,7 +115,8 @@ static bool record_of(struct ring *r, uint64_t pos, struct seen *s)
 	avail = MIN((uint64_t)r->page_size, k->size - page);
 	end = ring_page_end(r, bytes + page, avail);
 	s->cpu = cpu_of_chunk(r, index);
-	if (!take_record(r, bytes + page, (uint32_t)(off - page), (uint32_t)MIN((uint64_t)end, avail), s))
+	end = (uint32_t)MIN((uint64_t)end, avail);
+	if (!take_record(r, bytes + page, (uint32_t)(off - page), end, s))
 		return false;
 	if (r->swap && s->t->format && s->len <= TP_MAX_RECORD) {
 		s->swapped = xmalloc(s->len);
@@ -180,7 +182,10 @@ static char *cite_text(void *priv, const struct event *ev)
 		return xasprintf("CPU:%u [EVENTS DROPPED]", ev->cpu);
 	pthread_mutex_lock(&r->lock);
 	if (record_of(r, ev->pos, &s) && (out = open_memstream(&text, &len))) {
-		/* Task and CPU are the record's own: a cite may be asked for by time and position. */
+		/*
+		 * Task and CPU are the record's own: a cite may be asked for by time and
+		 * position.
+		 */
 		fprintf(out, "%s-%" PRId32 " [%03" PRIu32 "] %llu.%06llu: ", ring_comm_of(r, s.tid), s.tid,
 			s.cpu, ev->time / NSEC_PER_SEC, ev->time % NSEC_PER_SEC / NSEC_PER_USEC);
 		if (s.t->format)
@@ -197,7 +202,8 @@ static char *cite_text(void *priv, const struct event *ev)
 }
 
 static void fields(void *priv, const struct event *ev,
-		   void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
+		   void (*emit)(void *arg, const char *name, const struct field_value *v),
+		   void *arg)
 {
 	struct ring *r = priv;
 	struct seen s;
@@ -209,7 +215,10 @@ static void fields(void *priv, const struct event *ev,
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* The call chain that the recorder put behind the event (option stacktrace), or that the record is. */
+/*
+ * The call chain that the recorder put behind the event (option stacktrace), or that the record
+ * is.
+ */
 static size_t stack(void *priv, const struct event *ev, uint64_t *ips, size_t max)
 {
 	struct ring *r = priv;

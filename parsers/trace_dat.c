@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace_dat.c - the parser of trace-cmd's trace.dat, versions 6 and 7: metadata first, then one stream per
- * tracing instance. The parts are described in trace_dat.h, the events in ring.h.
+ * trace_dat.c - the parser of trace-cmd's trace.dat, versions 6 and 7: metadata first, then one
+ * stream per tracing instance. The parts are described in trace_dat.h, the events in ring.h.
  */
 #include "textfeed.h"
 #include "trace_dat.h"
@@ -52,7 +52,10 @@ static const char *side_of(const struct trace_dat *td)
 
 	if (side && strcmp(side, "unknown"))
 		return side;
-	/* Only guests' files hold corrections of their times; a kernel with kvm's events is a host. */
+	/*
+	 * Only guests' files hold corrections of their times; a kernel with kvm's events is a
+	 * host.
+	 */
 	return td->guest_file ? "guest" : td->host_file || ring_has_system(&td->ring, "kvm") ? "host" : side;
 }
 
@@ -129,7 +132,8 @@ static void v6_pages(struct trace_dat *td, const struct dat_buffer *buf)
 		if (c->size > left)
 			dat_cut(td, "events at the end of some CPUs");
 		if (c->size && left)
-			ring_add_pages(&td->ring, c->cpu, td->data + c->off, MIN(c->size, left), c->off);
+			ring_add_pages(&td->ring, c->cpu, td->data + c->off, MIN(c->size, left),
+				       c->off);
 	}
 }
 
@@ -197,7 +201,9 @@ static bool has_data(const struct dat_buffer *buf)
 	return buf->text;
 }
 
-/* Buffers with data; the top one also without, where no other has any: an empty recording is one. */
+/*
+ * Buffers with data; the top one also without, where no other has any: an empty recording is one.
+ */
 static struct error *read_buffers(struct trace_dat *td)
 {
 	bool any = false;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace_dat_options.c - what the options of a trace.dat say; see trace_dat.h. Unknown ones are skipped, as the
- * format asks for.
+ * trace_dat_options.c - what the options of a trace.dat say; see trace_dat.h. Unknown ones are
+ * skipped, as the format asks for.
  */
 #include "trace_dat.h"
 
 #define MAX_SHIFT_SAMPLES	(1u << 20)
 
 enum option {
-	OPT_DATE = 1, OPT_CPUSTAT = 2, OPT_BUFFER = 3, OPT_TRACECLOCK = 4, OPT_UNAME = 5, OPT_HOOK = 6,
+	OPT_DATE = 1, OPT_CPUSTAT = 2, OPT_BUFFER = 3, OPT_TRACECLOCK = 4, OPT_UNAME = 5,
+	OPT_HOOK = 6,
 	OPT_OFFSET = 7, OPT_CPUCOUNT = 8, OPT_VERSION = 9, OPT_PROCMAPS = 10, OPT_TRACEID = 11,
-	OPT_TIME_SHIFT = 12, OPT_GUEST = 13, OPT_TSC2NSEC = 14, OPT_STRINGS = 15, OPT_BUFFER_TEXT = 22,
+	OPT_TIME_SHIFT = 12, OPT_GUEST = 13, OPT_TSC2NSEC = 14, OPT_STRINGS = 15,
+	OPT_BUFFER_TEXT = 22,
 	OPT_LAST_BOOT = 25,
 };
 

@@ -22,7 +22,8 @@ static bool read_options(struct trace_dat *td, struct ring_buf *b)
 }
 
 /* What follows the CPU count, and stands at an instance's offset: options, then text or offsets. */
-static void read_data(struct trace_dat *td, struct ring_buf *b, struct dat_buffer *buf, bool options)
+static void read_data(struct trace_dat *td, struct ring_buf *b, struct dat_buffer *buf,
+		      bool options)
 {
 	const uint8_t *kind = ring_bytes(b, 10);
 	size_t at = (size_t)(buf - td->buffers);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace_dat_v7.c - version 7 of trace.dat: a chain of option sections names all others; see trace_dat.h.
+ * trace_dat_v7.c - version 7 of trace.dat: a chain of option sections names all others; see
+ * trace_dat.h.
  *
- * The recorder writes sections one behind the other and patches the places of later ones into earlier
- * ones at its end. In a file that was cut, or whose recorder was killed, the sections are therefore also
- * found by walking over them, and a buffer without its option by its alignment: each CPU's chunks begin
- * at a multiple of the page size.
+ * The recorder writes sections one behind the other and patches the places of later ones into
+ * earlier ones at its end. In a file that was cut, or whose recorder was killed, the sections are
+ * therefore also found by walking over them, and a buffer without its option by its alignment:
+ * each CPU's chunks begin at a multiple of the page size.
  */
 #include "trace_dat.h"
 
@@ -39,7 +40,10 @@ static bool section_head(const struct trace_dat *td, uint64_t off, struct sectio
 	return true;
 }
 
-/* The section's content, unpacked where it is compressed; *@owned is to be freed. NULL: damaged or cut. */
+/*
+ * The section's content, unpacked where it is compressed; *@owned is to be freed. NULL: damaged
+ * or cut.
+ */
 static const uint8_t *section_bytes(struct trace_dat *td, const struct section *s, uint64_t *len,
 				    uint8_t **owned)
 {
@@ -185,7 +189,8 @@ static void find_cpus(struct trace_dat *td, const struct section *s)
 		return;
 	buf->page_size = (uint32_t)page;
 	buf->packed = s->flags & COMPRESSED;
-	while (at < end && buf->n_cpus < RING_MAX_CPUS && end - at > (buf->packed ? 12 : page - 1)) {
+	while (at < end && buf->n_cpus < RING_MAX_CPUS &&
+	       end - at > (buf->packed ? 12 : page - 1)) {
 		struct dat_cpu c = { .cpu = (uint32_t)buf->n_cpus, .off = at };
 		struct ring_buf b = { td->data + at, td->data + end, td->ring.swap, false };
 		uint32_t i, n;
@@ -202,7 +207,8 @@ static void find_cpus(struct trace_dat *td, const struct section *s)
 			at += (c.size + page - 1) / page * page;
 		} else {	/* until the pages' times go back */
 			for (stamp = 0; end - at >= page; at += page) {
-				uint64_t t = ring_load64(td->data + at + td->ring.stamp_at, td->ring.swap);
+				uint64_t t = ring_load64(td->data + at + td->ring.stamp_at,
+							 td->ring.swap);
 
 				if (t < stamp)
 					break;
@@ -229,7 +235,8 @@ static void scan_sections(struct trace_dat *td, uint64_t off)
 		const uint8_t *p;
 		uint64_t len;
 
-		if (s.id == DAT_OPTIONS && !td->has_count && (p = section_bytes(td, &s, &len, &owned))) {
+		if (s.id == DAT_OPTIONS && !td->has_count &&
+		    (p = section_bytes(td, &s, &len, &owned))) {
 			struct ring_buf b = { p, p + len, td->ring.swap, false };
 
 			read_options(td, &b, &next);
@@ -291,9 +298,13 @@ void dat_v7_pages(struct trace_dat *td, const struct dat_buffer *buf)
 			dat_cut(td, "events at the end of some CPUs");
 		if (!c->size || !left)
 			continue;
-		/* The size that the option gives leaves out the count of chunks, so it is no bound. */
+		/*
+		 * The size that the option gives leaves out the count of chunks, so it is no
+		 * bound.
+		 */
 		if (!packed)
-			ring_add_pages(&td->ring, c->cpu, td->data + c->off, MIN(c->size, left), c->off);
+			ring_add_pages(&td->ring, c->cpu, td->data + c->off, MIN(c->size, left),
+				       c->off);
 		else if (!ring_add_packed(&td->ring, c->cpu, td->data + c->off, left, &used))
 			dat_cut(td, "events at the end of some CPUs");
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of every 16th event; where the bytes
- * are no trace.dat, as a CPU's raw pages beside a format (which begins at the last "name:" in them).
+ * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of every 16th
+ * event; where the bytes are no trace.dat, as a CPU's raw pages beside a format (which begins at
+ * the last "name:" in them).
  */
 #include "parser.h"
 #include "tree.h"
@@ -12,7 +13,8 @@ static void ignore(void *arg, const char *name, const struct field_value *v)
 {
 	size_t *sum = arg;
 
-	*sum += strlen(name) + (v->type == FIELD_STR || v->type == FIELD_ARRAY ? v->len : (size_t)v->u);
+	*sum += strlen(name);
+	*sum += v->type == FIELD_STR || v->type == FIELD_ARRAY ? v->len : (size_t)v->u;
 	if (v->type == FIELD_STR && v->len)
 		*sum += (unsigned char)v->s[v->len - 1];
 }
@@ -25,7 +27,8 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 	(void)priv;
 	for (i = 0; i < b->n; i++) {
-		if (b->ev[i].kind >= EV_NKINDS || (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
+		if (b->ev[i].kind >= EV_NKINDS ||
+		    (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
 			abort();
 		if (i % 16 || !s->ops->stack)	/* text has none */
 			continue;
@@ -37,8 +40,9 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 static const struct consumer looking = { .sync = true, .batch = batch };
 
-static struct error *open_looking(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				  const struct stream_ops *ops, void *ops_priv)
+static struct error *open_looking(struct parse_ctx *ctx, struct stream **ret,
+				  const struct source_desc *desc, const struct stream_ops *ops,
+				  void *ops_priv)
 {
 	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
 }

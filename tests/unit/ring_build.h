@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring_build.h - builds small trace.dat files and ring buffer pages in memory, for tests: both versions,
- * byte orders and sizes of long; plain, zlib and zstd.
+ * ring_build.h - builds small trace.dat files and ring buffer pages in memory, for tests: both
+ * versions, byte orders and sizes of long; plain, zlib and zstd.
  */
 #ifndef KM_RING_BUILD_H
 #define KM_RING_BUILD_H
@@ -165,7 +165,8 @@ static inline void kprobe(struct out *o, uint32_t delta, int32_t tid, uint32_t a
 	finish(o, delta, &p, true);
 }
 
-static inline void kernel_stack(struct out *o, uint32_t delta, int32_t tid, uint64_t base, uint32_t n)
+static inline void kernel_stack(struct out *o, uint32_t delta, int32_t tid, uint64_t base,
+				uint32_t n)
 {
 	struct out p = common(o, ID_STACK, tid);
 	uint32_t i;
@@ -178,7 +179,8 @@ static inline void kernel_stack(struct out *o, uint32_t delta, int32_t tid, uint
 	finish(o, delta, &p, false);
 }
 
-static inline void call(struct out *o, uint32_t delta, int32_t tid, uint64_t func, uint64_t duration)
+static inline void call(struct out *o, uint32_t delta, int32_t tid, uint64_t func,
+			uint64_t duration)
 {
 	struct out p = common(o, duration ? ID_RETURN : ID_CALL, tid);
 
@@ -210,7 +212,8 @@ static inline char *format_text(const char *name, uint32_t id, const struct fiel
 
 	for (i = 0; i < ARRAY_SIZE(common_fields) + n; i++) {
 		const struct field *fl = i < 4 ? &common_fields[i] : &f[i - 4];
-		size_t size = fl->size ? fl->size : lsize, align = MIN(size, (size_t)(size == 16 ? 1 : 8));
+		size_t size = fl->size ? fl->size : lsize;
+		size_t align = size == 16 ? 1 : MIN(size, (size_t)8);
 
 		at = (at + align - 1) / align * align;
 		more = xasprintf("%s\tfield:%s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n", text, fl->decl, at,
@@ -224,8 +227,8 @@ static inline char *format_text(const char *name, uint32_t id, const struct fiel
 	return more;
 }
 
-static inline void put_format(struct out *o, const char *name, uint32_t id, const struct field *f, size_t n,
-			      const char *print)
+static inline void put_format(struct out *o, const char *name, uint32_t id, const struct field *f,
+			      size_t n, const char *print)
 {
 	char *text = format_text(name, id, f, n, o->lsize, print);
 
@@ -362,7 +365,8 @@ static inline void v6_head(struct out *o, bool big, uint8_t lsize, uint32_t cpus
 	put(o, cpus, 4);
 }
 
-static inline void v6_file(struct out *o, bool big, uint8_t lsize, const struct cpu_data *cpus, size_t n)
+static inline void v6_file(struct out *o, bool big, uint8_t lsize, const struct cpu_data *cpus,
+			   size_t n)
 {
 	v6_head(o, big, lsize, (uint32_t)n);
 	put_bytes(o, "options  \0", 10);
@@ -419,8 +423,8 @@ static inline void option_u64(struct out *o, uint16_t id, uint64_t v)
 }
 
 /* The pages of a buffer as a section, and the option that tells of it into @options. */
-static inline void v7_buffer(struct out *o, enum packing how, const char *name, const struct cpu_data *cpus,
-			     size_t n, struct out *options)
+static inline void v7_buffer(struct out *o, enum packing how, const char *name,
+			     const struct cpu_data *cpus, size_t n, struct out *options)
 {
 	uint64_t at = o->n, start;
 	size_t i, j, chunks, size_at = options->n + 2;
@@ -445,7 +449,8 @@ static inline void v7_buffer(struct out *o, enum packing how, const char *name, 
 		else
 			put_bytes(o, cpus[i].pages.data, cpus[i].pages.n);
 		for (j = 0; how != NONE && j < chunks; j++)
-			pack(o, how, cpus[i].pages.data + 8192 * j, MIN((size_t)8192, cpus[i].pages.n - 8192 * j));
+			pack(o, how, cpus[i].pages.data + 8192 * j,
+			     MIN((size_t)8192, cpus[i].pages.n - 8192 * j));
 		put(options, cpus[i].cpu, 4);
 		put(options, start, 8);
 		put(options, o->n - start - (how != NONE ? 4 : 0), 8);
@@ -455,8 +460,8 @@ static inline void v7_buffer(struct out *o, enum packing how, const char *name, 
 }
 
 /* Two option sections, as the recorder writes them: what is known first, then the buffers. */
-static inline void v7_file(struct out *o, enum packing how, bool big, uint8_t lsize, const struct cpu_data *cpus,
-			   size_t n, const char *instance)
+static inline void v7_file(struct out *o, enum packing how, bool big, uint8_t lsize,
+			   const struct cpu_data *cpus, size_t n, const char *instance)
 {
 	static const char *const names[] = { "none", "zlib", "zstd" };
 	struct out c, options, buffers;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_trace_dat.c - trace.dat files and raw pages built in memory: layouts, order, losses, damage. */
+/*
+ * test_trace_dat.c - trace.dat files and raw pages built in memory: layouts, order, losses,
+ * damage.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +55,8 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 			continue;
 		}
 		seen->ev[seen->n] = *ev;
-		seen->name[seen->n++] = ev->ev == EVENT_TYPE_NONE ? NULL : xstrdup(s->types[ev->ev].name);
+		seen->name[seen->n++] = ev->ev == EVENT_TYPE_NONE ? NULL :
+					xstrdup(s->types[ev->ev].name);
 		seen->lost += ev->kind == EV_LOST ? ev->a[0] : 0;
 		free(seen->cite);
 		seen->cite = s->ops->cite_text(s->ops_priv, ev);
@@ -71,8 +75,9 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 
 static const struct consumer capture = { .sync = true, .batch = batch };
 
-static struct error *open_capture(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				  const struct stream_ops *ops, void *ops_priv)
+static struct error *open_capture(struct parse_ctx *ctx, struct stream **ret,
+				  const struct source_desc *desc, const struct stream_ops *ops,
+				  void *ops_priv)
 {
 	struct seen *seen = ctx->open_arg;
 	char *more = xasprintf("%s%s ", seen->paths, desc->path);
@@ -298,7 +303,10 @@ static void test_instances(void **state)
 	assert_int_equal(case_int(seen.db, 0, "SELECT count(*) FROM source", ""), 2);
 	done(&seen);
 	free(o.data);
-	/* Version 6: an option with offset and name; there the same as after the CPU count follows. */
+	/*
+	 * Version 6: an option with offset and name; there the same as after the CPU count
+	 * follows.
+	 */
 	v6_head(&o, false, 8, 2);
 	put_bytes(&o, "options  \0", 10);
 	put(&o, 3, 2);
@@ -634,7 +642,12 @@ static void test_raw(void **state)
 
 static void test_claims(void **state)
 {
-	static const struct { const char *name; bool pages; enum tree_role role; size_t root; } rows[] = {
+	static const struct {
+		const char	*name;
+		bool		pages;
+		enum tree_role	role;
+		size_t		root;
+	} rows[] = {
 		{ "a/tracing/per_cpu/cpu3/trace_pipe_raw", true, TREE_HEAD, 10 },
 		{ "a/tracing/per_cpu/cpu3/trace_pipe_raw", false, TREE_NONE, 0 },
 		{ "per_cpu/cpu12/snapshot_raw", true, TREE_HEAD, 0 },
