@@ -204,7 +204,7 @@ static struct error *delta_fact(struct case_db *db, const struct item *a, const 
 /* Counters only grow; sizes and states may shrink. */
 static bool is_gauge(const char *key)
 {
-	return !strncmp(key, "ksm.", 4) || !strncmp(key, "meminfo.", 8) || !strcmp(key, "vmstat.nr_free_pages");
+	return !strncmp(key, "ksm.", 4) || (!strncmp(key, "kvmstat.", 8) && (strstr(key, "nx_lpage_splits") || strstr(key, ".pages_"))) || !strncmp(key, "meminfo.", 8) || !strcmp(key, "vmstat.nr_free_pages");
 }
 
 static struct error *read_facts(struct case_db *db, struct items *all)
@@ -214,7 +214,12 @@ static struct error *read_facts(struct case_db *db, struct items *all)
 
 	TRY(case_query(db, &st, "SELECT f.id, f.key, f.num, f.snapshot, f.side, f.source_id, f.cite_id, s.path FROM fact f"
 		       " JOIN source s ON s.id = f.source_id WHERE f.num IS NOT NULL AND s.path IS NOT NULL AND (f.key GLOB 'vmstat.*' OR"
-		       " f.key GLOB 'ksm.*' OR f.key GLOB 'meminfo.*' OR f.key = 'proc.uptime_s') ORDER BY f.id", ""));
+		       " f.key GLOB 'ksm.*' OR f.key GLOB 'meminfo.*' OR f.key = 'proc.uptime_s' OR f.key GLOB 'kvmstat.*' OR"
+		       " f.key GLOB '*irq.*' OR f.key GLOB '*.total_us' OR f.key GLOB 'schedstat.cpu.*' OR f.key GLOB 'stat.*' OR"
+		       " f.key GLOB 'task.*') AND f.key NOT GLOB '*.per_s' AND f.key NOT GLOB '*.max*' AND f.key NOT IN"
+		       " ('stat.procs_running', 'stat.procs_blocked', 'stat.btime') AND f.key NOT GLOB 'task.*.processor' AND"
+		       " f.key NOT GLOB 'task.*.threads' AND f.key NOT GLOB 'task.*.rt_priority' AND f.key NOT GLOB 'task.*.tgid'"
+		       " AND f.key NOT GLOB '*.tsc-offset' ORDER BY f.id", ""));
 	while (case_step(db, st, &err)) {
 		struct item *it = items_add(all);
 

@@ -11,7 +11,7 @@
  *
  *   kernel.release             6.1.0-50-amd64: the word behind "Linux version"
  *   kernel.version             the whole "Linux version" line
- *   kernel.cmdline             the command line
+ *   kernel.cmdline             the command line; cmdline.NAME what it sets (kernel_cmdline.h)
  *   kernel.preempt.boot        none | voluntary | full | lazy: "Dynamic Preempt:"
  *   kernel.preempt.model       dynamic | rt: the version's PREEMPT_DYNAMIC, PREEMPT_RT
  *   kernel.hypervisor          "Hypervisor detected:": this kernel itself runs in a VM
@@ -27,6 +27,7 @@
  * beginning). "sched_clock: Marking stable (a, b)->(c, d)" gives a clock row 'local' with offset d:
  * ftrace's local clock plus d is the sched clock (kernel/sched/clock.c, __sched_clock_offset).
  */
+#include "kernel_cmdline.h"
 #include "log_alarm.h"
 #include "log_stamp.h"
 #include "marks.h"
@@ -147,16 +148,8 @@ static struct error *version_facts(struct parse_ctx *ctx, struct dmesg_state *st
 static struct error *cmdline_facts(struct parse_ctx *ctx, struct dmesg_state *st,
 				   const struct line *ln, const struct log_entry *e, struct scan c)
 {
-	const char *s;
-
 	TRY(add_fact(ctx, st, ln, e, "kernel.cmdline", c.p, scan_left(&c)));
-	if (scan_to(&c, "cgroup_favordynmods=")) {
-		s = c.p;
-		while (c.p < c.end && !is_blank(*c.p))
-			c.p++;
-		TRY(add_fact(ctx, st, ln, e, "cgroup.favordynmods.cmdline", s, (size_t)(c.p - s)));
-	}
-	return NULL;
+	return kernel_cmdline_facts(ctx, st->source_id, st->side, c, ctx_cite(ctx, ln, e->time_ns));
 }
 
 static void count_node(struct parse_ctx *ctx, struct dmesg_state *st, const struct line *ln,

@@ -18,12 +18,12 @@
  *   clocksource.current        /sys/devices/system/clocksource/clocksource0/current_clocksource
  *   kernel.release, kernel.version, kernel.preempt.model (dynamic, rt)
  *                              /proc/version, uname -a
- *   kernel.cmdline, cgroup.favordynmods.cmdline
+ *   kernel.cmdline, cmdline.NAME, cgroup.favordynmods.cmdline
  *                              /proc/cmdline
  *   host.name                  uname -a
  *   proc.uptime_s              /proc/uptime, seconds
  */
-#include "scan.h"
+#include "kernel_cmdline.h"
 
 #define VALUE_MAX	4096
 
@@ -89,6 +89,10 @@ static const struct value_spec {
 	{ "mm/ksm/*",				"ksm.*",			V_INT,	false },
 	{ "ksm/run",				"ksm.run",			V_UINT,	false },
 	{ "sched/preempt",			"sched.preempt",		V_PREEMPT, true },
+	{ "sched/base_slice_ns",		"sched.base_slice_ns",		V_UINT,	true },
+	{ "sched/latency_ns",			"sched.latency_ns",		V_UINT,	false },
+	{ "sched/min_granularity_ns",		"sched.min_granularity_ns",	V_UINT,	false },
+	{ "sched/migration_cost_ns",		"sched.migration_cost_ns",	V_UINT,	false },
 	{ "sched/numa_balancing/*",		"sched.numa_balancing.*",	V_INT,	false },
 	{ "transparent_hugepage/enabled",	"thp.enabled",			V_BRACKET, false },
 	{ "transparent_hugepage/defrag",	"thp.defrag",			V_BRACKET, false },
@@ -359,13 +363,8 @@ static struct error *value_parse(struct parse_ctx *ctx)
 		TRY(release_fact(ctx, source, c, cite));
 		return preempt_flag(ctx, source, &c, cite);
 	}
-	if (f.spec->type == V_CMDLINE && scan_to(&c, "cgroup_favordynmods=")) {
-		const char *s = c.p;
-
-		while (c.p < c.end && !is_blank(*c.p))
-			c.p++;
-		return add_fact(ctx, source, "cgroup.favordynmods.cmdline", s, (size_t)(c.p - s), cite);
-	}
+	if (f.spec->type == V_CMDLINE)
+		return kernel_cmdline_facts(ctx, source, ctx->side, c, cite);
 	return NULL;
 }
 
