@@ -206,7 +206,7 @@ static struct error *analyze_as(struct parse_ctx *ctx, const struct parser *p)
 {
 	struct error *err = parser_run(ctx, p);
 
-	return set_status(ctx, p->name, ctx->partly ? "partly" : "read", err);
+	return set_status(ctx, p->name, ctx->partly ? "partly" : ctx->ignored ? "ignored" : "read", err);
 }
 
 static struct error *analyze_bytes(struct parse_ctx *ctx)
@@ -241,7 +241,7 @@ struct error *analyze_member(struct parse_ctx *proto, struct member *m)
 	strtab_init(&messages, 256);
 	ctx.messages = &messages;
 	ctx.m = m;
-	ctx.partly = false;
+	ctx.partly = ctx.ignored = false;
 	ctx.side = side_of(m->name);
 	ctx.snapshot = snapshot_of(m->name, label);
 	if (m->size <= UTF16_MAX && (utf8 = utf16_to_utf8(m->data, m->size, &len))) {
@@ -265,7 +265,7 @@ struct error *analyze_tree(struct parse_ctx *proto, const struct tree *t, struct
 	ctx.messages = &messages;
 	ctx.m = head;
 	ctx.tree = t;
-	ctx.partly = false;
+	ctx.partly = ctx.ignored = false;
 	ctx.side = side_of(head->name);
 	ctx.snapshot = snapshot_of(head->name, label);
 	err = analyze_as(&ctx, proto->parser);

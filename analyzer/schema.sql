@@ -94,7 +94,7 @@ CREATE TABLE retry_loop(		-- the same exit again and again at one rip and gpa
 	invalidations INTEGER,		-- mmu_notifier invalidations seen in that time; NULL where they could not be seen
 	cite_id INTEGER);
 CREATE TABLE runq_delay(		-- per task, as perf sched latency -p counts
-	source_id INTEGER NOT NULL, origin TEXT NOT NULL,	-- computed | table (a ready perf sched latency dump)
+	source_id INTEGER NOT NULL, origin TEXT NOT NULL,	-- computed | table (a ready perf sched latency dump) | timehist (perf sched timehist, added up)
 	task_id INTEGER, task TEXT NOT NULL, tid INTEGER,	-- tid NULL: merged or not printed
 	runtime_ns INTEGER, oncpu_ns INTEGER, switches INTEGER NOT NULL, total_delay_ns INTEGER, avg_delay_ns INTEGER,
 	max_delay_ns INTEGER, max_delay_start_ns INTEGER, max_delay_end_ns INTEGER, vcpu INTEGER, -- vcpu: 1 when a vCPU thread by role or comm

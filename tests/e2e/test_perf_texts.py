@@ -84,6 +84,22 @@ def check_twins(script, recording, folder, complete):
         ok(rows(a, shapes) == rows(b, shapes) and rows(a, shapes), f"{script}: chains of the same {len(rows(a, shapes))} shapes")
 
 
+def check_timehist(folder):
+    """With --state, timehist says all waits: those of the recording, to the microsecond."""
+    a = case_of(HERE + "d-minshares-sched-ev.timehist-state.txt.xz", folder)
+    total = case_of(HERE + "d-minshares-sched-ev.timehist-state-summary.txt.xz", folder)
+    b = case_of(CAPTURES + "D-minshares-6.1/perf-sched-ev.data.xz", folder)
+    sql = "SELECT task, tid, switches, total_delay_ns, max_delay_ns, oncpu_ns FROM runq_delay WHERE vcpu = 1 ORDER BY tid"
+    sums = {r[1]: r for r in rows(total, sql)}
+    for x, y in zip(rows(a, sql), rows(b, sql)):
+        waits, near = y[2], abs(x[3] - y[3]) <= 1000 * y[2] and abs(x[4] - y[4]) <= 1000
+        ok(x[1] == y[1] and near and abs(x[2] - waits) <= 1 and x[5] > 0,
+           f"timehist: {x[0]} waited {x[2]} times, {x[3] / 1e6:.3f} ms, at most {x[4] / 1e6:.3f} ms; recorded {y[2:5]}")
+        ok(abs(sums[x[1]][3] - x[3]) <= 1000 * waits and sums[x[1]][4] is None,
+           f"timehist --state -s: {x[0]} waited {sums[x[1]][3] / 1e6:.3f} ms, longest not told")
+    ok(len(sums) == 2 and rows(a, "SELECT count(*) FROM runq_delay WHERE vcpu = 1")[0][0] == 2, "timehist: two vCPUs")
+
+
 with tempfile.TemporaryDirectory() as tmp:
     check_twins("d-quota-kvm-sched.script.txt.xz", "D-quota-l2-20ms/perf-kvm-sched.data.xz", tmp, False)
     check_twins("d-minshares-kprobes.script.txt.xz", "D-minshares-6.1/perf-kprobes.data.xz", tmp, True)
@@ -91,6 +107,7 @@ with tempfile.TemporaryDirectory() as tmp:
     ok(rows(chains, "SELECT count(*) FROM stack_count c JOIN stack s ON s.id = c.stack_id "
                     "WHERE c.event LIKE 'cpu-clock%' AND s.frames LIKE '%do_idle%'")[0][0] > 0, "samples have their call chains")
     check_script("c-createvm-head.script.txt.xz", tmp)
+    check_timehist(tmp)
 
 print(f"1..{tests}")
 sys.exit(failed > 0)
