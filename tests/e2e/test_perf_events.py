@@ -75,6 +75,15 @@ def check_events(oracle):
         for k, v in number(w[4]).items() if not w[3].startswith("kprobes:r_") else ():
             if isinstance(row["fields"].get(k), int) and row["fields"][k] != v:
                 bad.append((k, v, row))
+        call = re.match(r"NR (-?\d+) (?:\(([^)]*)\)|= (-?\d+))$", w[4]) if w[3].startswith("raw_syscalls:") else None
+        if call and call.group(2) is not None:
+            args = [int(x, 16) for x in call.group(2).split(", ")]
+            if row["fields"]["id"] != int(call.group(1)) or [x % 2**64 for x in row["fields"]["args"]] != args:
+                bad.append((row, w))
+        elif call and (row["fields"]["id"], row["fields"]["ret"]) != (int(call.group(1)), int(call.group(3))):
+            bad.append((row, w))
+        elif w[3].startswith("raw_syscalls:") and not call:
+            bad.append((row, w))
     report(not bad, f"{path}: NDJSON has perf's times, tasks, CPUs and integers", bad[:2])
 
 
