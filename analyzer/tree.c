@@ -23,6 +23,7 @@ struct trees {
 	struct blob	blob;		/* all bytes, one behind the other */
 	struct kept	*kept;
 	size_t		n, cap;
+	bool		failed;		/* a write was cut short: offsets don't hold any more */
 };
 
 struct trees *trees_create(const char *temp_dir, uint64_t max_temp)
@@ -70,14 +71,22 @@ struct error *trees_offer(struct trees *t, const struct member *m, bool *kept)
 {
 	static const uint8_t zeros[ALIGN];
 	struct kept k = { .m = *m };
+	struct error *err;
 
 	*kept = false;
 	k.parser = claimed_by(m, &k.root, &k.role);
 	if (!k.parser || t->n >= MAX_PARTS)
 		return NULL;
 	k.off = t->blob.size;
-	TRY(blob_add(&t->blob, m->data, m->size));
-	TRY(blob_add(&t->blob, zeros, ALIGN - m->size % ALIGN));
+	if (t->failed)
+		return error_new(ERR_IO, "no temporary space for the recording that it is part of");
+	err = blob_add(&t->blob, m->data, m->size);
+	if (!err)
+		err = blob_add(&t->blob, zeros, ALIGN - m->size % ALIGN);
+	if (err) {
+		t->failed = err->code == ERR_IO;
+		return err;
+	}
 	k.m.path = xstrdup(m->path);
 	k.m.name = xstrdup(m->name);
 	k.m.data = NULL;
