@@ -404,7 +404,9 @@ struct error *perf_read_header(struct perf_file *pf)
 
 	if (pf->size < 16)
 		return error_new(ERR_INPUT, "perf.data is cut inside its header (%" PRIu64 " bytes)", pf->size);
-	pf->swap = !memcmp(p, magic2_swapped, 8);
+	/* The old magic reads the same in both orders: the header's size, below 256, tells. */
+	pf->swap = !memcmp(p, magic2_swapped, 8) ||
+		   (!memcmp(p, magic1, 8) && load64(p + 8) >> 56);
 	if (!pf->swap && memcmp(p, magic2, 8) && memcmp(p, magic1, 8))
 		return error_new(ERR_INPUT, "no perf.data");
 	hsize = get64(pf, p + 8);

@@ -401,6 +401,8 @@ def main():
             same(blind, essence(put("perf.data", piped(r, ">")), offsets=False), f"{source}: in pipe mode, of the other byte order")
         r = Recording(data)
         same(want, essence(put("perf.data", swapped(r, narrow_bits=True))), "feature bits of a 32-bit machine of the other byte order")
+        for name, x in (("this", data), ("the other", swapped(r))):
+            same(want, essence(put("perf.data", b"PERFFILE" + x[8:])), f"the magic of old perf, {name} byte order")
         for size in (64, 72, 80, 96, 104, 112, 120, 136, 200):
             same(want, essence(put("perf.data", resized(r, size))), f"attributes of {size} bytes")
         old = essence(put("perf.data", named_in_old_way(r)))
