@@ -131,7 +131,7 @@ static void add_child(struct frame *f, const struct child *c)
 	}
 	if (f->n_children < MAX_CHILDREN)
 		f->children[f->n_children++] = *c;
-	else if (least->total < c->total)
+	else if (least && least->total < c->total)
 		*least = *c;
 }
 

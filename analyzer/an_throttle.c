@@ -306,7 +306,7 @@ static struct error *flush_probes(struct engine *e, const struct throttle *th)
 		for (k = 0; k < f->n_ev; k++)
 			m[n++] = (struct mark){ f->ev[k], sign };
 	}
-	if (!throttles)
+	if (!throttles || !m)
 		return NULL;
 	qsort(m, n, sizeof(*m), by_time);
 	times = xcalloc(n, sizeof(*times));

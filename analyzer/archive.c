@@ -357,7 +357,7 @@ static struct error *open_and_walk(struct bundle *b, struct archive *a, const st
 				   const char *kind, const uint8_t *data, uint64_t size)
 {
 	_cleanup_free_ char *format = NULL, *msg = NULL;
-	struct archive_entry *entry;
+	struct archive_entry *entry = NULL;
 	int64_t id;
 	int r;
 

@@ -176,7 +176,7 @@ static void on_lost(struct engine *e, const struct event *ev)
 	for (k = 0; k < e->n_an; k++)
 		if (e->an[k]->lost)
 			e->an[k]->lost(e, e->an_state[k], ev->cpu);
-	for (i = 0; i < e->n_cpus; i++) {
+	for (i = 0; e->cpus && i < e->n_cpus; i++) {
 		struct cpu *cpu = &e->cpus[i];
 
 		if (ev->cpu != EVENT_CPU_NONE && ev->cpu != i)

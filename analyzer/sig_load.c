@@ -499,10 +499,10 @@ static struct error *load_dir(struct catalogue *c, const char *dir)
 		err = error_new(ERR_USAGE, "%s: more than %d signatures", dir, SIG_MAX_FILES);
 	for (int i = 0; i < n && !err; i++) {
 		_cleanup_free_ char *path = xasprintf("%s/%s", dir, names[i]->d_name);
-		struct signature *s;
+		struct signature *s = NULL;
 
 		err = sig_load_file(&s, path);
-		if (!err)
+		if (!err && s)
 			catalogue_put(c, s);
 	}
 	for (int i = 0; i < n; i++)
@@ -523,10 +523,10 @@ struct error *catalogue_load(struct catalogue **ret, const char *const *dirs, si
 
 	*ret = NULL;
 	for (const struct embedded_file *f = embedded_signatures; f->name && !err; f++) {
-		struct signature *s;
+		struct signature *s = NULL;
 
 		err = sig_parse(&s, f->name, f->text, strlen(f->text));
-		if (!err)
+		if (!err && s)
 			catalogue_put(c, s);
 	}
 	for (size_t i = 0; i < n_dirs && !err; i++)

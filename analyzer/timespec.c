@@ -162,7 +162,7 @@ static struct error *apply(const struct time_spec *t, const struct source_desc *
 struct error *time_window_apply(struct stream_time *ret, const char *s,
 				const struct source_desc *desc)
 {
-	struct time_spec from, to;
+	struct time_spec from = { 0 }, to = { 0 };
 
 	memset(ret, 0, sizeof(*ret));
 	if (!s)
@@ -177,7 +177,7 @@ struct error *time_window_apply(struct stream_time *ret, const char *s,
 struct error *size_parse(uint64_t *ret, const char *s, const char *option)
 {
 	static const char units[] = "KMGT";
-	char *end;
+	char *end = (char *)s;
 	double v;
 	const char *u;
 	unsigned int shift = 0;
