@@ -156,6 +156,10 @@ CREATE TABLE span_stat(			-- all calls
 	source_id INTEGER NOT NULL, func TEXT NOT NULL, origin TEXT NOT NULL, parent TEXT, -- parent: '' for any
 	count INTEGER NOT NULL, total_ns INTEGER NOT NULL, min_ns INTEGER, max_ns INTEGER, tasks INTEGER,
 	min_threshold_ns INTEGER);	-- the tracer reported only calls longer than this; NULL: all
+CREATE TABLE lock_contention(		-- rows of perf lock contention
+	source_id INTEGER NOT NULL, type TEXT,	-- spinlock | rwlock:W | rwsem:R | mutex ...; NULL: not printed
+	caller TEXT NOT NULL, tid INTEGER, count INTEGER NOT NULL, total_ns INTEGER NOT NULL, max_ns INTEGER, avg_ns INTEGER,
+	snapshot TEXT, cite_id INTEGER);
 CREATE TABLE syscall_stat(
 	source_id INTEGER NOT NULL, name TEXT NOT NULL, task_id INTEGER, tid INTEGER, count INTEGER NOT NULL, errors INTEGER NOT NULL DEFAULT 0,
 	total_ns INTEGER NOT NULL, min_ns INTEGER, max_ns INTEGER, cite_id INTEGER);

@@ -12,7 +12,7 @@ static const char *const names[] = {
 
 static const char *const formats[] = {
 	"libvirt domain", "qemu command line", "pressure", "interrupts", "cpuinfo", "kvm counters", "kvm_stat", "task",
-	"schedstat", "stat", "sched features", "kallsyms",
+	"schedstat", "stat", "sched features", "kallsyms", "top", "sysstat", "rtla", "perf lock contention",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -26,6 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data + 1, size - 1);
 	i = (size_t)data[0] % ARRAY_SIZE(formats);
 	if (i == 7 && data[0] >= 128)
-		return fuzz_parser(formats[i], data[0] & 1 ? "proc/12/stat" : "proc/12/status", copy, size - 1);
+		return fuzz_parser(formats[i], data[0] & 16 ? "proc/12/stat" : "proc/12/status", copy, size - 1);
 	return fuzz_parser(formats[i], i < ARRAY_SIZE(names) && names[i] ? names[i] : "fuzz.txt", copy, size - 1);
 }
