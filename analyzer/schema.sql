@@ -145,7 +145,7 @@ CREATE TABLE stack_count(source_id INTEGER NOT NULL, stack_id INTEGER NOT NULL, 
 	count INTEGER NOT NULL, total_ns INTEGER);
 CREATE TABLE span(			-- long function calls and system calls (the longest of each function)
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, parent_id INTEGER, func TEXT NOT NULL,	-- system calls: ioctl:KVM_CREATE_VM, futex ...
-	origin TEXT NOT NULL,		-- fgraph | kprobe | bpftrace | syscall | strace
+	origin TEXT NOT NULL,		-- fgraph | kprobe | bpftrace | syscall | strace | perf trace
 	vm_id INTEGER, task_id INTEGER, task TEXT, tid INTEGER, cpu INTEGER, start_ns INTEGER, duration_ns INTEGER NOT NULL,
 	time_resolution_ns INTEGER NOT NULL DEFAULT 1, offcpu_ns INTEGER, -- off CPU inside the call; NULL unknown
 	result TEXT, stack_id INTEGER, cite_id INTEGER);

@@ -11,13 +11,10 @@
  * for all calls with a duration. Spans have a start where lines are stamped: -ttt on the wall
  * clock, -t/-tt as time of day, -r from the first line on.
  */
+#include "call_log.h"
 #include "scan.h"
 
-#define MAX_KVM_SPANS	1000
-#define MAX_LONG_SPANS	200
-#define LONG_NS		(1 * (int64_t)NSEC_PER_MSEC)
 #define MAX_PENDING	1024
-#define MAX_STATS	65536
 #define MAX_NAME	96
 
 enum stamp { STAMP_NONE, STAMP_EPOCH, STAMP_DAY, STAMP_RELATIVE };
@@ -39,63 +36,17 @@ struct pending {
 	char		name[MAX_NAME];
 };
 
-struct call_span {
-	int64_t		dur_ns, time_ns, tid, cite;
-	uint32_t	name;
-	unsigned int	seq;
-	bool		failed;
-	char		result[48];
-};
-
-struct span_pool {
-	struct call_span *v;
-	size_t		n, max;
-	uint64_t	dropped;
-};
-
-struct call_stat {
-	uint32_t	name;
-	int64_t		tid, count, errors, total_ns, min_ns, max_ns, cite;
-};
-
 struct strace_state {
 	int64_t		source_id;
 	enum stamp	stamp;
 	int64_t		clock_ns;	/* -r: time so far */
 	int64_t		resolution_ns;
 	int64_t		first_ns, last_ns;
-	struct strtab	names, keys;
-	struct call_stat *stats;
-	size_t		n_stats, cap_stats;
+	struct call_log	log;
 	struct pending	*pending;
 	size_t		n_pending, cap_pending;
-	struct span_pool kvm, slow;
-	unsigned int	seq;
 	uint64_t	no_duration;
 };
-
-/* KVM's ioctl numbers (type 0xae) where strace printed them raw; from include/uapi/linux/kvm.h. */
-static const struct { uint8_t nr; const char *name; } kvm_ioctls[] = {
-	{ 0x00, "KVM_GET_API_VERSION" }, { 0x01, "KVM_CREATE_VM" }, { 0x03, "KVM_CHECK_EXTENSION" },
-	{ 0x04, "KVM_GET_VCPU_MMAP_SIZE" }, { 0x05, "KVM_GET_SUPPORTED_CPUID" }, { 0x41, "KVM_CREATE_VCPU" },
-	{ 0x42, "KVM_GET_DIRTY_LOG" }, { 0x46, "KVM_SET_USER_MEMORY_REGION" }, { 0x47, "KVM_SET_TSS_ADDR" },
-	{ 0x48, "KVM_SET_IDENTITY_MAP_ADDR" }, { 0x49, "KVM_SET_USER_MEMORY_REGION2" }, { 0x60, "KVM_CREATE_IRQCHIP" },
-	{ 0x61, "KVM_IRQ_LINE" }, { 0x67, "KVM_IRQ_LINE_STATUS" }, { 0x6a, "KVM_SET_GSI_ROUTING" },
-	{ 0x76, "KVM_IRQFD" }, { 0x77, "KVM_CREATE_PIT2" }, { 0x79, "KVM_IOEVENTFD" }, { 0x80, "KVM_RUN" },
-	{ 0x81, "KVM_GET_REGS" }, { 0x82, "KVM_SET_REGS" }, { 0x83, "KVM_GET_SREGS" }, { 0x84, "KVM_SET_SREGS" },
-	{ 0x88, "KVM_GET_MSRS" }, { 0x89, "KVM_SET_MSRS" }, { 0x9a, "KVM_NMI" }, { 0xa3, "KVM_ENABLE_CAP" },
-	{ 0xa5, "KVM_SIGNAL_MSI" }, { 0xe0, "KVM_CREATE_DEVICE" },
-};
-
-static const char *kvm_ioctl_name(uint64_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kvm_ioctls); i++)
-		if (kvm_ioctls[i].nr == nr)
-			return kvm_ioctls[i].name;
-	return NULL;
-}
 
 static bool two_digits(struct scan *c, unsigned int below, int64_t *v)
 {
@@ -344,91 +295,21 @@ static struct error *strace_begin(struct parse_ctx *ctx __unused, void **state)
 {
 	struct strace_state *st = xcalloc(1, sizeof(*st));
 
-	strtab_init(&st->names, MAX_STATS);
-	strtab_init(&st->keys, MAX_STATS);
-	st->kvm.max = MAX_KVM_SPANS;
-	st->slow.max = MAX_LONG_SPANS;
+	call_log_init(&st->log);
 	st->first_ns = -1;
 	*state = st;
 	return NULL;
 }
 
-/* Keep the longest @pool->max; a full pool gives up its shortest. */
-static struct call_span *pool_slot(struct span_pool *pool, int64_t dur_ns)
-{
-	size_t i, least = 0;
-
-	if (!pool->v)
-		pool->v = xcalloc(pool->max, sizeof(*pool->v));
-	if (pool->n < pool->max)
-		return &pool->v[pool->n++];
-	pool->dropped++;
-	for (i = 1; i < pool->n; i++)
-		if (pool->v[i].dur_ns < pool->v[least].dur_ns)
-			least = i;
-	return pool->v[least].dur_ns < dur_ns ? &pool->v[least] : NULL;
-}
-
-static struct call_stat *find_stat(struct strace_state *st, uint32_t name, int64_t tid)
-{
-	char key[48];
-	uint32_t id;
-	int n;
-
-	n = snprintf(key, sizeof(key), "%u/%" PRId64, name, tid);
-	id = strtab_id(&st->keys, key, (size_t)n);
-	if (id == STRTAB_NONE)
-		return NULL;
-	if (id >= st->n_stats) {
-		GROW(st->stats, st->cap_stats, (size_t)id + 1);
-		memset(&st->stats[id], 0, sizeof(st->stats[id]));
-		st->n_stats = (size_t)id + 1;
-		st->stats[id].name = name;
-		st->stats[id].tid = tid;
-		st->stats[id].min_ns = INT64_MAX;
-		st->stats[id].max_ns = -1;
-	}
-	return &st->stats[id];
-}
-
 static void count_call(struct parse_ctx *ctx, struct strace_state *st, const struct line *ln,
 		       const struct call_line *l)
 {
-	uint32_t name = strtab_id(&st->names, l->name, strlen(l->name));
-	bool kvm = !strncmp(l->name, "ioctl:KVM_", 10) && strcmp(l->name, "ioctl:KVM_RUN");
-	struct call_stat *stat = name == STRTAB_NONE ? NULL : find_stat(st, name, l->tid);
-	struct call_span *span = NULL;
-	bool longest;
-	int64_t cite = 0;
+	const struct call call = {
+		.name = l->name, .result = l->result, .tid = l->tid, .time_ns = l->time_ns, .dur_ns = l->dur_ns,
+		.cite_ns = l->stamp == STAMP_EPOCH ? l->time_ns : CASE_NO_TIME, .failed = l->failed,
+	};
 
-	if (!stat) {
-		parse_remark(ctx, true, "more than %d different calls and tasks: the rest is not counted", MAX_STATS);
-		return;
-	}
-	longest = l->dur_ns > stat->max_ns;
-	stat->count++;
-	stat->errors += l->failed;
-	if (__builtin_add_overflow(stat->total_ns, l->dur_ns, &stat->total_ns))
-		stat->total_ns = INT64_MAX;
-	stat->min_ns = MIN(stat->min_ns, l->dur_ns);
-	stat->max_ns = MAX(stat->max_ns, l->dur_ns);
-	if (kvm || l->dur_ns >= LONG_NS)
-		span = pool_slot(kvm ? &st->kvm : &st->slow, l->dur_ns);
-	/* Short calls are cited only at their first: a long log has hundreds of thousands. */
-	if (span || (longest && stat->count == 1))
-		cite = ctx_cite(ctx, ln, l->stamp == STAMP_EPOCH ? l->time_ns : CASE_NO_TIME);
-	if (cite && longest)
-		stat->cite = cite;
-	if (!span)
-		return;
-	span->dur_ns = l->dur_ns;
-	span->time_ns = l->time_ns;
-	span->tid = l->tid;
-	span->cite = cite;
-	span->name = name;
-	span->seq = st->seq++;
-	span->failed = l->failed;
-	memcpy(span->result, l->result, sizeof(span->result));
+	call_log_add(ctx, &st->log, ln, &call);
 }
 
 static void remember(struct parse_ctx *ctx, struct strace_state *st, const struct call_line *l)
@@ -522,35 +403,6 @@ static enum line_result strace_line(struct parse_ctx *ctx, void *state, const st
 	return LINE_TAKEN;
 }
 
-static int by_seq(const void *a, const void *b)
-{
-	const struct call_span *x = a, *y = b;
-
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
-
-static struct error *store_spans(struct parse_ctx *ctx, struct strace_state *st,
-				 struct span_pool *pool)
-{
-	size_t i;
-
-	if (pool->n)
-		qsort(pool->v, pool->n, sizeof(*pool->v), by_seq);
-	for (i = 0; i < pool->n; i++) {
-		const struct call_span *s = &pool->v[i];
-
-		TRY(case_insert(
-			ctx->db, NULL,
-			"INSERT INTO span(source_id, func, origin, tid, start_ns, duration_ns, time_resolution_ns, result, cite_id)"
-			" VALUES(?,?,'strace',?,?,?,?,?,?)",
-			"isIIiisI", st->source_id, strtab_str(&st->names, s->name),
-			s->tid >= 0 ? &s->tid : NULL, s->time_ns >= 0 ? &s->time_ns : NULL,
-			s->dur_ns, (int64_t)(st->resolution_ns ? st->resolution_ns : 1000),
-			s->result, s->cite > 0 ? &s->cite : NULL));
-	}
-	return NULL;
-}
-
 static struct error *strace_store(struct parse_ctx *ctx, struct strace_state *st)
 {
 	static const struct { const char *name, *relation; } clocks[] = {
@@ -558,7 +410,6 @@ static struct error *strace_store(struct parse_ctx *ctx, struct strace_state *st
 		[STAMP_DAY] = { "time of day", "local time without a date (strace -t)" },
 		[STAMP_RELATIVE] = { "relative", "sum of the steps of strace -r; 0 is the first call" },
 	};
-	size_t i;
 
 	if (st->stamp) {
 		TRY(case_insert(ctx->db, NULL, "UPDATE source SET clock = ?, first_ns = ?, last_ns = ? WHERE id = ?", "siii",
@@ -566,23 +417,9 @@ static struct error *strace_store(struct parse_ctx *ctx, struct strace_state *st
 		TRY(case_insert(ctx->db, NULL, "INSERT INTO clock(source_id, name, relation) VALUES(?,?,?)", "iss",
 				st->source_id, clocks[st->stamp].name, clocks[st->stamp].relation));
 	}
-	TRY(store_spans(ctx, st, &st->kvm));
-	TRY(store_spans(ctx, st, &st->slow));
-	for (i = 0; i < st->n_stats; i++) {
-		const struct call_stat *s = &st->stats[i];
-
-		TRY(case_insert(
-			ctx->db, NULL,
-			"INSERT INTO syscall_stat(source_id, name, tid, count, errors, total_ns, min_ns, max_ns, cite_id)"
-			" VALUES(?,?,?,?,?,?,?,?,?)",
-			"isIiiiiiI", st->source_id, strtab_str(&st->names, s->name),
-			s->tid >= 0 ? &s->tid : NULL, s->count, s->errors, s->total_ns, s->min_ns,
-			s->max_ns, s->cite > 0 ? &s->cite : NULL));
-	}
+	TRY(call_log_store(ctx, &st->log, st->source_id, "strace", st->resolution_ns ? st->resolution_ns : 1000));
 	if (st->no_duration && !ctx->embedded)
 		parse_remark(ctx, false, "%" PRIu64 " calls without a duration: record with strace -T", st->no_duration);
-	if (st->kvm.dropped)
-		parse_remark(ctx, false, "the longest %d KVM ioctls are listed one by one, all are counted", MAX_KVM_SPANS);
 	return NULL;
 }
 
@@ -593,12 +430,8 @@ static struct error *strace_end(struct parse_ctx *ctx, void *state)
 
 	if (st->source_id)
 		err = strace_store(ctx, st);
-	free(st->kvm.v);
-	free(st->slow.v);
-	free(st->stats);
+	call_log_free(&st->log);
 	free(st->pending);
-	strtab_deinit(&st->names);
-	strtab_deinit(&st->keys);
 	free(st);
 	return err;
 }

@@ -100,6 +100,27 @@ def check_timehist(folder):
     ok(len(sums) == 2 and rows(a, "SELECT count(*) FROM runq_delay WHERE vcpu = 1")[0][0] == 2, "timehist: two vCPUs")
 
 
+def check_trace(folder):
+    """perf trace: every call with a duration counted, by a plain expression; the summary's rows as they stand."""
+    case, text = case_of(HERE + "c-createvm.perf-trace.txt.xz", folder), text_of("c-createvm.perf-trace.txt.xz")
+    timed = re.findall(r"^ +[\d.]+ \( *([\d.]+) ms\)", text, re.M)
+    got = rows(case, "SELECT sum(count), sum(total_ns) FROM syscall_stat")[0]
+    ok(got == (len(timed), sum(round(float(t) * 1000) for t in timed) * 1000), f"perf trace: {len(timed)} calls, {got[1] / 1e6:.3f} ms")
+    vms = [round(float(t) * 1e6) for t in re.findall(r"\( *([\d.]+) ms\): .*(?:KVM_CREATE_VM|continued\]: ioctl)", text)]
+    spans = [r[0] for r in rows(case, "SELECT duration_ns FROM span WHERE func = 'ioctl:KVM_CREATE_VM' AND origin = 'perf trace'")]
+    ok(sorted(vms) == sorted(spans) and len(vms) == 10, f"perf trace: {len(vms)} KVM_CREATE_VM, interrupted ones too")
+    case, text = case_of(HERE + "c-createvm.perf-trace-summary.txt.xz", folder), text_of("c-createvm.perf-trace-summary.txt.xz")
+    want, tid = [], 0
+    for line in text.splitlines():
+        task = re.match(r" \S+ \((\d+)\), ", line)
+        row = re.match(r" {3}(\w+) +(\d+) +(\d+) +([\d.]+) +([\d.]+) +[\d.]+ +([\d.]+) ", line)
+        tid = int(task[1]) if task else tid
+        if row:
+            want.append((tid, row[1], int(row[2]), int(row[3])) + tuple(round(float(t) * 1e6) for t in row.groups()[3:]))
+    got = rows(case, "SELECT tid, name, count, errors, total_ns, min_ns, max_ns FROM syscall_stat")
+    ok(sorted(want) == sorted(got) and len(got) > 50, f"perf trace -s: {len(got)} rows, by thread")
+
+
 with tempfile.TemporaryDirectory() as tmp:
     check_twins("d-quota-kvm-sched.script.txt.xz", "D-quota-l2-20ms/perf-kvm-sched.data.xz", tmp, False)
     check_twins("d-minshares-kprobes.script.txt.xz", "D-minshares-6.1/perf-kprobes.data.xz", tmp, True)
@@ -108,6 +129,7 @@ with tempfile.TemporaryDirectory() as tmp:
                     "WHERE c.event LIKE 'cpu-clock%' AND s.frames LIKE '%do_idle%'")[0][0] > 0, "samples have their call chains")
     check_script("c-createvm-head.script.txt.xz", tmp)
     check_timehist(tmp)
+    check_trace(tmp)
 
 print(f"1..{tests}")
 sys.exit(failed > 0)
