@@ -215,6 +215,29 @@ static void settle(struct axis *x, const struct fit *fits, const size_t *sure, s
 	}
 }
 
+/* Sources that are left alone because of one that excludes them: say of which. */
+static void say_excluded(struct axis *x, const struct fit *fits)
+{
+	size_t i, k, n = x->n, mates;
+
+	for (i = 0; i < n; i++) {
+		const struct axis_source *other = NULL;
+		const char *why = NULL;
+
+		for (k = 0, mates = 0; k < n; k++) {
+			const struct fit *f = &fits[MIN(i, k) * n + MAX(i, k)];
+
+			mates += k != i && x->v[k].boot == x->v[i].boot;
+			if (k != i && f->not && !why) {
+				why = f->not;
+				other = &x->v[k];
+			}
+		}
+		if (why && !mates && !x->v[i].alone)
+			x->v[i].alone = xasprintf("not of the boot of %s (%s)", axis_file(other), why);
+	}
+}
+
 struct error *axis_find_boots(struct axis *x)
 {
 	_cleanup_free_ size_t *sure = xcalloc(x->n + 1, sizeof(*sure)), *up = xcalloc(x->n + 1, sizeof(*up));
@@ -238,5 +261,6 @@ struct error *axis_find_boots(struct axis *x)
 				unite(up, i, k);
 	}
 	settle(x, fits, sure, up);
+	say_excluded(x, fits);
 	return NULL;
 }

@@ -514,7 +514,7 @@ static enum line_result dmesg_line(struct parse_ctx *ctx, void *state, const str
 		parse_remark(ctx, true, "%s", err->what);
 		error_free(err);
 	}
-	if (result == LINE_TAKEN && e.stamp) {
+	if (e.stamp && (result == LINE_TAKEN || (e.kernel && st->stamp == e.stamp))) {
 		st->stamp = e.stamp;
 		st->first_ns = MIN(st->first_ns, e.time_ns);
 		st->last_ns = MAX(st->last_ns, e.time_ns);

@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "model.h"
 #include "query.h"
+#include "questions.h"
 #include "utf8.h"
 
 struct list {
@@ -107,7 +108,8 @@ static struct error *json_analyze(struct report_ctx *ctx)
 		MODEL_MEMBERS,	   MODEL_SOURCES,    MODEL_COVERAGE,  MODEL_VERDICTS,
 		MODEL_VMS,	   MODEL_STALLS,     MODEL_PATTERNS,  MODEL_LOSSES,
 		MODEL_EPISODES,	   MODEL_RUNQ_WAITS, MODEL_THROTTLES, MODEL_ROOTS,
-		MODEL_RETRY_LOOPS, MODEL_PING_GAPS,  MODEL_LOG_LINES, MODEL_FACTS,
+		MODEL_RETRY_LOOPS, MODEL_PING_GAPS,  MODEL_LOG_LINES, MODEL_TIES,
+		MODEL_FACTS,
 	};
 	size_t i;
 
@@ -116,13 +118,29 @@ static struct error *json_analyze(struct report_ctx *ctx)
 	return put_totals(ctx);
 }
 
+static struct error *put_array(struct report_ctx *ctx, const char *key, struct json_object *array)
+{
+	struct list l = { .ctx = ctx };
+	size_t i;
+
+	fprintf(ctx->out, ",\n\"%s\": [", key);
+	for (i = 0; i < json_object_array_length(array); i++)
+		TRY(put_row(&l, json_object_array_get_idx(array, i)));
+	fputs(l.any ? "\n ]" : "]", ctx->out);
+	return NULL;
+}
+
 static struct error *json_info(struct report_ctx *ctx)
 {
+	_cleanup_json_ struct json_object *questions = NULL;
+
 	TRY(put_section(ctx, MODEL_MEMBERS, NULL, NULL));
 	TRY(put_section(ctx, MODEL_SOURCES_COUNTED, NULL, NULL));
 	TRY(put_section(ctx, MODEL_COVERAGE, NULL, NULL));
 	TRY(put_section(ctx, MODEL_LOSSES, NULL, NULL));
-	return put_section(ctx, MODEL_FACTS, NULL, NULL);
+	TRY(put_section(ctx, MODEL_FACTS, NULL, NULL));
+	TRY(questions_array(ctx, &questions));
+	return put_array(ctx, "questions", questions);
 }
 
 static struct error *json_exits(struct report_ctx *ctx)
@@ -143,18 +161,6 @@ static struct error *json_stalls(struct report_ctx *ctx)
 	TRY(put_section(ctx, MODEL_STALLS, NULL, NULL));
 	TRY(put_section(ctx, MODEL_PATTERNS, NULL, NULL));
 	return put_totals(ctx);
-}
-
-static struct error *put_array(struct report_ctx *ctx, const char *key, struct json_object *array)
-{
-	struct list l = { .ctx = ctx };
-	size_t i;
-
-	fprintf(ctx->out, ",\n\"%s\": [", key);
-	for (i = 0; i < json_object_array_length(array); i++)
-		TRY(put_row(&l, json_object_array_get_idx(array, i)));
-	fputs(l.any ? "\n ]" : "]", ctx->out);
-	return NULL;
 }
 
 static struct error *json_chain(struct report_ctx *ctx)

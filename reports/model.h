@@ -33,6 +33,7 @@ enum model_section {
 	MODEL_ROOTS,
 	MODEL_RETRY_LOOPS,
 	MODEL_PING_GAPS,
+	MODEL_TIES,
 	MODEL_EXITS,
 	MODEL_LATENCY,
 	MODEL_SLICES_AT,
@@ -50,6 +51,7 @@ typedef struct error *(*model_fn)(void *arg, struct json_object *row);
  * @arg1 and @arg2 are the section's arguments, NULL where it has none:
  *   MODEL_STALLS      @arg1 at most so many (NULL: all)
  *   MODEL_STALL       @arg1 stall id
+ *   MODEL_TIES        NULL: all; else @arg1 stall_id | episode_id, @arg2 the id
  *   MODEL_EXITS       @arg1 event (vmexit ...), @arg2 all | vm | vcpu
  *   MODEL_SLICES_AT   @arg1 time on the source's clock, @arg2 source id
  */

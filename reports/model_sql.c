@@ -53,17 +53,19 @@ static const struct model_part stall_children[] = {
 	"s.id AS id, s.path AS path, s.format AS format, s.kernel AS kernel, s.arch AS arch, s.host AS host, s.cpus AS cpus, s.clock AS clock, " \
 	"s.clock_offset_ns AS clock_offset_ns, s.clock_uncertainty_ns AS clock_uncertainty_ns, s.side AS side, s.first_ns AS first_ns, " \
 	"s.last_ns AS last_ns, s.events AS events, s.lost AS lost, r.command AS command, r.time_resolution_ns AS time_resolution_ns, " \
-	"r.unordered AS unordered, r.interrupted AS \"bool:interrupted\", r.source_id IS NOT NULL AS \"bool:recording\" "
+	"r.unordered AS unordered, r.interrupted AS \"bool:interrupted\", r.source_id IS NOT NULL AS \"bool:recording\", " \
+	"a.axis AS axis, a.clock AS axis_clock, a.offset_ns AS axis_offset_ns, a.uncertainty_ns AS axis_uncertainty_ns, a.why AS axis_why, " \
+	"a.boot AS boot "
 
 const struct model_part model_sections[MODEL_N] = {
 	[MODEL_MEMBERS] = { "members",
 		"SELECT path AS path, format AS format, bytes AS bytes, status AS status, message AS message FROM member ORDER BY id", NULL },
 	[MODEL_SOURCES] = { "sources",
-		"SELECT " SOURCE_COLUMNS "FROM source s LEFT JOIN recording r ON r.source_id = s.id ORDER BY s.id", NULL },
+		"SELECT " SOURCE_COLUMNS "FROM source s LEFT JOIN recording r ON r.source_id = s.id LEFT JOIN axis a ON a.source_id = s.id ORDER BY s.id", NULL },
 	[MODEL_SOURCES_COUNTED] = { "sources",
 		"SELECT " SOURCE_COLUMNS ", (SELECT json_group_object(event, count) FROM (SELECT event, SUM(count) AS count "
 		"FROM event_count e WHERE e.source_id = s.id GROUP BY event ORDER BY event)) AS \"json:event_counts\" "
-		"FROM source s LEFT JOIN recording r ON r.source_id = s.id ORDER BY s.id", NULL },
+		"FROM source s LEFT JOIN recording r ON r.source_id = s.id LEFT JOIN axis a ON a.source_id = s.id ORDER BY s.id", NULL },
 	[MODEL_COVERAGE] = { "coverage",
 		"SELECT source_id AS source, event AS event, known AS known, complete AS complete, scope AS scope, from_ns AS from_ns, "
 		"to_ns AS to_ns FROM coverage ORDER BY source_id, event", NULL },
@@ -125,6 +127,13 @@ const struct model_part model_sections[MODEL_N] = {
 	[MODEL_PING_GAPS] = { "ping_gaps",
 		"SELECT source_id AS source, kind AS kind, start_ns AS start_ns, end_ns AS end_ns, duration_ns AS duration_ns, replies AS replies, "
 		"lost AS lost, max_rtt_ns AS max_rtt_ns, cites AS \"cites:cites\" FROM ping_gap ORDER BY start_ns, id", NULL },
+	[MODEL_TIES] = { "ties",
+		"SELECT t.stall_id AS stall, t.episode_id AS episode, CASE WHEN t.log_line_id IS NULL THEN 'ping' ELSE l.kind END AS kind, "
+		"coalesce(g.source_id, l.source_id) AS source, coalesce(g.start_ns, l.time_ns - coalesce(l.duration_ns, 0)) AS start_ns, "
+		"coalesce(g.duration_ns, l.duration_ns) AS duration_ns, t.overlap_ns AS overlap_ns, t.uncertainty_ns AS uncertainty_ns, "
+		"l.text AS text, coalesce(g.cites, CAST(l.cite_id AS TEXT)) AS \"cites:cites\" FROM tie t LEFT JOIN ping_gap g ON g.id = t.ping_gap_id "
+		"LEFT JOIN log_line l ON l.id = t.log_line_id WHERE ?1 IS NULL OR CASE ?1 WHEN 'stall_id' THEN t.stall_id ELSE t.episode_id END "
+		"= CAST(?2 AS INTEGER) ORDER BY t.id", NULL },
 	/* perf kvm stat report: by samples. Mean and deviation are merged over vCPUs. */
 	[MODEL_EXITS] = { "rows",
 		"WITH e AS (SELECT event, reason, count, total_ns, min_ns, max_ns, mean, m2, cite_id, "

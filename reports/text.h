@@ -43,6 +43,17 @@ struct error *text_query(struct text *t);
 /* Parts of `analyze` */
 struct error *text_verdicts(struct text *t);
 struct error *text_case(struct text *t);
+/* text_spans() - the sources' times on the axes they share, as bars. */
+struct error *text_spans(struct text *t);
+/* text_questions() - what kinds of question the input can answer. */
+struct error *text_questions(struct text *t);
+/*
+ * text_ties() - what pings and logs say of the time of a stall (@kind "stall_id") or an episode
+ * ("episode_id"): "while a ping got no answer in time for 107 s [cite]"; malloc'd, NULL where nothing is
+ * tied. text_episodes() - the episodes for which there is such a tie.
+ */
+char *text_ties(struct text *t, const char *kind, int64_t id);
+struct error *text_episodes(struct text *t);
 /* text_members_trouble() - one line for each member that was not wholly read. */
 struct error *text_members_trouble(struct text *t);
 /* text_not_seen() - losses, and what the recordings could not show. */

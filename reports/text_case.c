@@ -246,6 +246,7 @@ static struct error *put_stalls(struct text *t)
 			js_int(sum, "stalls") > (int64_t)n ? " The longest:" : "");
 	for (i = 0; i < n; i++)
 		text_stall(t, json_object_array_get_idx(stalls, i), t->verbose ? 0 : LINKS_SHOWN);
+	TRY(text_episodes(t));
 	return text_patterns(t, t->verbose ? 0 : PATTERNS_SHOWN);
 }
 

@@ -187,6 +187,24 @@ static struct error *put_blind_spots(struct text *t)
 	return NULL;
 }
 
+/* Where the TSC was unstable, times of two CPUs are only as good as the scheduler's tick. */
+static struct error *put_tsc(struct text *t)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+
+	TRY(case_query(t->ctx->db, &st,
+		       "SELECT m.path, c.line FROM fact f JOIN cite c ON c.id = f.cite_id JOIN member m ON m.id = c.member_id "
+		       "WHERE f.key = 'clocksource.unstable' AND f.value = 'tsc' AND f.side <> 'guest' AND EXISTS (SELECT 1 FROM recording) "
+		       "ORDER BY f.id LIMIT 1", ""));
+	if (case_step(t->ctx->db, st, &err))
+		text_para(t, 2, 4, "The TSC was unstable [%s:%lld]: that one event came before another on a different CPU is no evidence where "
+			  "less than a tick (1 to 10 ms) lies between them.", text_path(t, (const char *)sqlite3_column_text(st, 0)),
+			  (long long)sqlite3_column_int64(st, 1));
+	case_done(st);
+	return err;
+}
+
 struct error *text_not_seen(struct text *t)
 {
 	FILE *real = t->out;
@@ -206,6 +224,8 @@ struct error *text_not_seen(struct text *t)
 		err = put_incomplete(t);
 	if (!err)
 		err = put_blind_spots(t);
+	if (!err)
+		err = put_tsc(t);
 	fclose(t->out);
 	t->out = real;
 	if (!err && size) {
@@ -356,6 +376,8 @@ struct error *text_info(struct text *t)
 	size_t i, n = json_object_array_length(t->sources);
 
 	TRY(put_members(t));
+	TRY(text_spans(t));
+	TRY(text_questions(t));
 	if (t->recordings || (n && t->verbose))
 		text_heading(t, "Sources");
 	for (i = 0; i < n; i++) {

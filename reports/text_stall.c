@@ -43,7 +43,8 @@ static const char *kind_words(const char *kind)
 void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 {
 	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"),
-			    *vcpu = NULL, *cites = NULL;
+			    *vcpu = NULL, *cites = NULL,
+			    *ties = text_ties(t, "stall_id", js_int(stall, "id"));
 	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
 	char length[HUMAN_MAX], start[HUMAN_MAX];
 	const char *what = js_str(stall, "what");
@@ -70,6 +71,8 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	cites = text_cites(t, js_get(stall, "cites"), 2);
 	if (cites)
 		text_para(t, 6, 8, "[%s]", cites);
+	if (ties)
+		text_para(t, 6, 8, "This was %s", ties);
 	text_links(t, stall, max_links);
 }
 
