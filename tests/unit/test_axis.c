@@ -47,7 +47,7 @@ static void give(struct case_db *db, int64_t id, bool log, uint64_t seed, size_t
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		marks_add(&m, marks_hash(seed, i), start + (int64_t)i * 10 * MS + (jitter ? (int64_t)(i * 7919 * 1000003 % (size_t)jitter) : 0));
+		marks_add(&m, marks_hash(marks_hash(0, seed), i), start + (int64_t)i * 10 * MS + (jitter ? (int64_t)(i * 7919 * 1000003 % (size_t)jitter) : 0));
 	marks_give(db, id, log, &m);
 }
 
