@@ -6,7 +6,7 @@
  * at times that differ by one amount, recordings out of one file.
  *
  * Excluded: sides, host names or kernel releases differ; two recordings of all context switches
- * that overlap on the same clock and have none in common; two logs on the same clock with the same
+ * that overlap on the same clock and have fewer than a tenth in common; two logs on the same clock with the same
  * lines at other times; a log that names threads, at a time that a recording covers, none of
  * which the recording has.
  *
@@ -21,7 +21,7 @@
 #define MIN_AGREE	8
 #define LOG_TOLERANCE_NS (2 * (int64_t)NSEC_PER_SEC)
 #define MIN_LOG_LINES	12
-#define MIN_OVERLAP_MARKS 48	/* so many switches in the overlap, and none in common: another boot */
+#define MIN_OVERLAP_MARKS 48	/* with fewer in the overlap nothing is concluded */
 
 /* What is known of a pair. */
 struct fit {
@@ -69,6 +69,7 @@ static void compare_switches(struct axis *x, size_t i, size_t k, struct fit *f)
 	int64_t from = MAX(a->first, b->first), to = MIN(a->last, b->last);
 	struct marks_match m;
 	uint64_t mask;
+	size_t overlap;
 
 	marks_compare(&m, a->marks, b->marks, TOLERANCE_NS);
 	if (axis_switches_agree(&m)) {
@@ -79,11 +80,12 @@ static void compare_switches(struct axis *x, size_t i, size_t k, struct fit *f)
 			      xasprintf("%zu runs of context switches that %s has too", m.agree, axis_file(b)));
 		return;
 	}
+	if (!same_clock(a, b) || !a->all_switches || !b->all_switches || from >= to)
+		return;
 	mask = a->marks->mask | b->marks->mask;
-	if (same_clock(a, b) && a->all_switches && b->all_switches && from < to && !m.common &&
-	    marks_within(a->marks, mask, from, to) >= MIN_OVERLAP_MARKS &&
-	    marks_within(b->marks, mask, from, to) >= MIN_OVERLAP_MARKS)
-		f->not = "both recorded the same seconds since boot and have no context switch in common";
+	overlap = MIN(marks_within(a->marks, mask, from, to), marks_within(b->marks, mask, from, to));
+	if (overlap >= MIN_OVERLAP_MARKS && m.at_once < overlap / 10)
+		f->not = "both recorded the same seconds since boot, but not the same context switches";
 }
 
 static void compare_logs(struct axis *x, size_t i, size_t k, struct fit *f)
@@ -131,13 +133,13 @@ static void compare_tasks(struct axis *x, const struct axis_source *log,
 		f->not = "the log names threads that the recording of that time does not have";
 }
 
-/* Threads of programs with the same number and name: three are no accident on a host in use. */
+/* Threads of programs with the same number and name: two are no accident on a host in use. */
 static void shared_tasks(struct axis *x, const struct axis_source *a, const struct axis_source *b,
 			 struct fit *f)
 {
 	if (case_int(x->db, 0, "SELECT COUNT(*) FROM task a JOIN task b ON b.tid = a.tid AND b.comm = a.comm AND b.source_id = ?2 "
 		     "WHERE a.source_id = ?1 AND a.tid > 100 AND a.comm IS NOT NULL AND a.role NOT IN ('idle', 'kworker', 'kthread', 'migration')",
-		     "ii", a->id, b->id) >= 3)
+		     "ii", a->id, b->id) >= 2)
 		f->named = true;
 }
 

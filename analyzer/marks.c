@@ -122,6 +122,7 @@ void marks_compare(struct marks_match *ret, const struct marks *a, const struct 
 	for (k = 0; k < n; k++) {
 		int64_t d = distance(diff[k], ret->offset);
 
+		ret->at_once += distance(diff[k], 0) <= tolerance;
 		if (d > tolerance)
 			continue;
 		ret->agree++;

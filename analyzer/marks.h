@@ -62,6 +62,7 @@ struct marks_match {
 	int64_t		offset;		/* median of b's time minus a's */
 	int64_t		spread;		/* largest distance from the median of those that agree */
 	int64_t		low;		/* smallest difference of those that agree */
+	size_t		at_once;	/* of the common ones those within the tolerance of 0 */
 };
 
 /*

@@ -204,7 +204,7 @@ static void by_switches(void **state)
 	give(db, text, false, 6, 900, 10 * S, 0);
 	assert_null(axis_relate(db));
 	assert_int_equal(COLUMN(db, perf, "offset_ns"), -12345);
-	assert_why(db, perf, "no context switch in common");
+	assert_why(db, perf, "not the same context switches");
 	case_close(db);
 
 	/* Many in common, but at scattered times: the same numbers by accident. */
