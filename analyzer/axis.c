@@ -9,15 +9,15 @@
  *
  * ftrace's local clock is sched_clock() without __sched_clock_offset, which perf's default clock
  * and printk's stamps have (kernel/sched/clock.c: sched_clock_cpu() of a stable clock adds it;
- * kernel/trace/trace_clock.c: trace_clock_local() does not). The kernel prints it when it marks the clock
- * stable. An unstable sched clock follows the system's timekeeping instead: then the printed number
- * says nothing.
+ * kernel/trace/trace_clock.c: trace_clock_local() does not). The kernel prints it when it marks the
+ * clock stable. An unstable sched clock follows the system's timekeeping instead: then the printed
+ * number says nothing.
  */
 #include "axis_int.h"
 #include "ties.h"
 
-#define OTHER_MACHINE_NS	((int64_t)NSEC_PER_SEC)	/* assumed of ping's wall clock */
-#define TIME_SANE		(INT64_MAX / 4)		/* sums of two offsets and a time don't overflow */
+#define OTHER_MACHINE_NS	((int64_t)NSEC_PER_SEC)	/* assumed difference of its wall clock */
+#define TIME_SANE		(INT64_MAX / 4)	/* sums of offsets and a time don't overflow */
 
 static const char *text(sqlite3_stmt *st, int col)
 {
@@ -44,10 +44,15 @@ const char *axis_file(const struct axis_source *s)
 	return p;
 }
 
+static bool sane(int64_t ns)
+{
+	return ns <= TIME_SANE && ns >= -TIME_SANE;
+}
+
 void axis_edge_add(struct axis *x, size_t a, size_t b, int64_t offset, int64_t uncertainty,
 		   int64_t cite, char *how)
 {
-	if (offset > TIME_SANE || offset < -TIME_SANE || uncertainty < 0 || uncertainty > TIME_SANE) {
+	if (!sane(offset) || uncertainty < 0 || !sane(uncertainty)) {
 		free(how);
 		return;
 	}
@@ -121,6 +126,23 @@ static void axis_deinit(struct axis *x)
 	free(x->v);
 }
 
+/*
+ * dmesg makes its dates from the time of day at which it runs and the sched clock, which drifts;
+ * another machine's wall clock may differ.
+ */
+static void stamped_edge(struct axis *x, size_t i)
+{
+	const struct axis_source *s = &x->v[i];
+	bool other = is(s->format, "ping") || is(s->side, "guest");
+	int64_t length, uncertainty = s->resolution;
+
+	if (is(s->format, "dmesg") && !__builtin_sub_overflow(s->last, s->first, &length))
+		uncertainty += length / DRIFT;
+	axis_edge_add(x, i, x->n, 0, uncertainty + (other ? OTHER_MACHINE_NS : 0), 0,
+		      xstrdup(other ? "wall-clock stamps, of another machine's clock (1 s is assumed)" :
+				      "wall-clock stamps"));
+}
+
 static void wall_edges(struct axis *x)
 {
 	size_t i;
@@ -129,12 +151,10 @@ static void wall_edges(struct axis *x)
 		const struct axis_source *s = &x->v[i];
 
 		if (is(s->clock, "wall"))
-			axis_edge_add(x, i, x->n, 0, s->resolution + (is(s->format, "ping") ? OTHER_MACHINE_NS : 0), 0,
-				      xstrdup(is(s->format, "ping") ? "wall-clock stamps, perhaps of another machine (1 s is assumed)" :
-					      "wall-clock stamps"));
+			stamped_edge(x, i);
 		else if (s->has_wall)
 			axis_edge_add(x, i, x->n, s->wall_offset, s->wall_uncertainty, 0,
-				      xstrdup("the recording itself says what its clock is in wall-clock time"));
+				      xstrdup("the recording itself gives the wall clock"));
 	}
 }
 
@@ -156,7 +176,8 @@ static void same_clock_edges(struct axis *x)
 				continue;
 			for (c = 0; c < ARRAY_SIZE(clocks); c++)
 				if (is(x->v[i].clock, clocks[c].clock))
-					axis_edge_add(x, k, i, 0, step > 1 ? step : 0, 0, xstrdup(clocks[c].words));
+					axis_edge_add(x, k, i, 0, step > 1 ? step : 0, 0,
+						      xstrdup(clocks[c].words));
 			break;
 		}
 }
@@ -181,13 +202,17 @@ static struct error *local_edges(struct axis *x)
 		TRY(case_query(x->db, &st, "SELECT offset_ns, cite_id FROM clock WHERE source_id = ? AND name = 'local' AND "
 			       "offset_ns IS NOT NULL ORDER BY rowid LIMIT 1", "i", x->v[log].id));
 		if (case_step(x->db, st, &err)) {
-			int64_t off = sqlite3_column_int64(st, 0), cite = sqlite3_column_int64(st, 1);
+			int64_t off = sqlite3_column_int64(st, 0), unc,
+				cite = sqlite3_column_int64(st, 1);
 
-			for (i = 0; i < x->n; i++)
-				if (x->v[i].boot == x->v[log].boot && is(x->v[i].clock, "local"))
-					axis_edge_add(x, i, log, off, MAX(x->v[i].resolution, x->v[log].resolution), cite,
-						      xasprintf("ftrace's local clock, which lacks the offset that %s gives in its line "
-								"\"sched_clock: Marking stable\"", axis_file(&x->v[log])));
+			for (i = 0; i < x->n; i++) {
+				if (x->v[i].boot != x->v[log].boot || !is(x->v[i].clock, "local"))
+					continue;
+				unc = MAX(x->v[i].resolution, x->v[log].resolution);
+				axis_edge_add(x, i, log, off, unc, cite,
+					      xasprintf("ftrace's local clock, which lacks the offset that %s gives in its line "
+							"\"sched_clock: Marking stable\"", axis_file(&x->v[log])));
+			}
 		}
 		case_done(st);
 	}
@@ -208,12 +233,14 @@ static void relax(struct place *p, const struct axis_edge *e, size_t from, size_
 	int64_t step = to == e->a ? e->offset : -e->offset, offset, unc;
 
 	/* the axis's time is t + offset; at @to: t_from = t_to + (from - to) */
-	if (__builtin_add_overflow(p[from].offset, step, &offset) || offset > TIME_SANE || offset < -TIME_SANE ||
-	    __builtin_add_overflow(p[from].uncertainty, e->uncertainty, &unc) || unc > TIME_SANE)
+	/* all of these are sane, so sums of two don't overflow */
+	offset = p[from].offset + step;
+	unc = p[from].uncertainty + e->uncertainty;
+	if (!sane(offset) || !sane(unc))
 		return;
 	if (p[to].settled || (p[to].known && p[to].uncertainty <= unc))
 		return;
-	p[to] = (struct place){ .known = true, .axis = p[from].axis, .offset = offset, .uncertainty = unc, .by = e };
+	p[to] = (struct place){ true, false, p[from].axis, offset, unc, e };
 }
 
 static void spread_from(const struct axis *x, struct place *p, size_t root, size_t number)
@@ -282,7 +309,8 @@ static char *why_alone(struct axis *x, size_t i)
 	return xasprintf("no source of the same boot has a clock whose relation to this one (\"%s\") is known", s->clock);
 }
 
-static struct error *write_source(struct axis *x, const struct place *p, size_t i, const char *clock)
+static struct error *write_source(struct axis *x, const struct place *p, size_t i,
+				  const char *clock)
 {
 	const struct axis_source *s = &x->v[i];
 	bool alone = !neighbours(x, p, i) && strcmp(clock, "wall");
@@ -315,7 +343,8 @@ static struct error *write_axes(struct axis *x)
 	spread_from(x, p, x->n, number);
 	for (round = 0; round <= ARRAY_SIZE(roots); round++)
 		for (i = 0; i < x->n; i++) {
-			if (p[i].known || (round < ARRAY_SIZE(roots) && !is(x->v[i].clock, roots[round])))
+			if (p[i].known ||
+			    (round < ARRAY_SIZE(roots) && !is(x->v[i].clock, roots[round])))
 				continue;
 			clock[++number] = x->v[i].clock;
 			spread_from(x, p, i, number);

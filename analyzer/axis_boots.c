@@ -6,9 +6,9 @@
  * at times that differ by one amount, recordings out of one file.
  *
  * Excluded: sides, host names or kernel releases differ; two recordings of all context switches
- * that overlap on the same clock and have fewer than a tenth in common; two logs on the same clock with the same
- * lines at other times; a log that names threads, at a time that a recording covers, none of
- * which the recording has.
+ * that overlap on the same clock and have fewer than a tenth in common; two logs on the same clock
+ * with the same lines at other times; a log that names threads, at a time that a recording covers,
+ * none of which the recording has.
  *
  * Else sources are taken to be of one boot when something names it (the host, the kernel's release,
  * threads of the same number and name) and nothing in the input excludes it: where two sources that
@@ -76,16 +76,26 @@ static void compare_switches(struct axis *x, size_t i, size_t k, struct fit *f)
 		int64_t unc = m.spread + MAX(a->resolution, b->resolution);
 
 		f->same = true;
-		axis_edge_add(x, i, k, same_clock(a, b) && llabs(m.offset) <= unc ? 0 : m.offset, unc, 0,
+		if (same_clock(a, b) && m.offset <= unc && m.offset >= -unc)
+			m.offset = 0;
+		axis_edge_add(x, i, k, m.offset, unc, 0,
 			      xasprintf("%zu runs of context switches that %s has too", m.agree, axis_file(b)));
 		return;
 	}
 	if (!same_clock(a, b) || !a->all_switches || !b->all_switches || from >= to)
 		return;
 	mask = a->marks->mask | b->marks->mask;
-	overlap = MIN(marks_within(a->marks, mask, from, to), marks_within(b->marks, mask, from, to));
+	overlap = marks_within(a->marks, mask, from, to);
+	overlap = MIN(overlap, marks_within(b->marks, mask, from, to));
 	if (overlap >= MIN_OVERLAP_MARKS && m.at_once < overlap / 10)
 		f->not = "both recorded the same seconds since boot, but not the same context switches";
+}
+
+static int64_t length_of(const struct axis_source *s)
+{
+	int64_t length;
+
+	return __builtin_sub_overflow(s->last, s->first, &length) ? INT64_MAX / 4 : length;
 }
 
 static void compare_logs(struct axis *x, size_t i, size_t k, struct fit *f)
@@ -95,7 +105,7 @@ static void compare_logs(struct axis *x, size_t i, size_t k, struct fit *f)
 	struct marks_match m;
 
 	marks_compare(&m, a->marks, b->marks, tolerance);
-	if (same_clock(a, b) && m.offset > -1000 && m.offset < 1000 && m.agree >= 3 && m.agree * 2 > m.common) {
+	if (same_clock(a, b) && m.at_once >= 3 && m.at_once * 2 > m.common) {
 		f->same = true;
 		return;
 	}
@@ -106,8 +116,8 @@ static void compare_logs(struct axis *x, size_t i, size_t k, struct fit *f)
 	}
 	if (!axis_logs_agree(&m))
 		return;
-	/* A stamp put on receipt is late, never early; and the two clocks drift (100 ppm are assumed). */
-	unc = m.spread + MAX(a->resolution, b->resolution) + MAX(a->last - a->first, b->last - b->first) / 10000;
+	/* A stamp put on receipt is late, never early. */
+	unc = m.spread + MAX(a->resolution, b->resolution) + MAX(length_of(a), length_of(b)) / DRIFT;
 	f->same = true;
 	axis_edge_add(x, i, k, m.low, unc, 0, xasprintf("%zu lines that %s has too", m.agree, axis_file(b)));
 }
@@ -124,8 +134,8 @@ static void compare_tasks(struct axis *x, const struct axis_source *log,
 			 "iii", log->id, rec->first, rec->last);
 	if (named <= 0)
 		return;
-	seen = case_int(x->db, 0, "SELECT COUNT(*) FROM log_line l WHERE source_id = ?1 AND tid > 0 AND time_ns BETWEEN ?2 AND ?3 "
-			"AND EXISTS (SELECT 1 FROM task t WHERE t.source_id = ?4 AND (t.tid = l.tid OR t.tgid = l.tid))", "iiii",
+	seen = case_int(x->db, 0, "SELECT COUNT(*) FROM log_line WHERE source_id = ?1 AND tid > 0 AND time_ns BETWEEN ?2 AND ?3 "
+			"AND tid IN (SELECT tid FROM task WHERE source_id = ?4 UNION SELECT tgid FROM task WHERE source_id = ?4)", "iiii",
 			log->id, rec->first, rec->last, rec->id);
 	if (seen)
 		f->named = true;
@@ -200,7 +210,8 @@ static void settle(struct axis *x, const struct fit *fits, const size_t *sure, s
 		done[root_of(up, a)] = true;
 		for (i = 0; i < n && !why; i++)
 			for (k = i + 1; k < n && !why; k++)
-				if (root_of(up, i) == root_of(up, a) && root_of(up, k) == root_of(up, a) &&
+				if (root_of(up, i) == root_of(up, a) &&
+				    root_of(up, k) == root_of(up, a) &&
 				    fits[i * n + k].not) {
 					why = fits[i * n + k].not;
 					one = i;
@@ -242,7 +253,8 @@ static void say_excluded(struct axis *x, const struct fit *fits)
 
 struct error *axis_find_boots(struct axis *x)
 {
-	_cleanup_free_ size_t *sure = xcalloc(x->n + 1, sizeof(*sure)), *up = xcalloc(x->n + 1, sizeof(*up));
+	_cleanup_free_ size_t *sure = xcalloc(x->n + 1, sizeof(*sure)),
+			      *up = xcalloc(x->n + 1, sizeof(*up));
 	_cleanup_free_ struct fit *fits = xcalloc(x->n * x->n + 1, sizeof(*fits));
 	size_t i, k, n = x->n;
 

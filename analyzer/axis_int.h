@@ -7,6 +7,7 @@
 #include "casefile.h"
 #include "marks.h"
 
+#define DRIFT			10000	/* of a clock: 100 ppm are assumed */
 #define AXIS_MAX_SOURCES	96	/* pairs of them are compared */
 
 struct axis_source {
@@ -21,7 +22,7 @@ struct axis_source {
 	const struct marks *marks;	/* NULL: none */
 	bool		log;
 	size_t		boot;		/* index of the first source of the same boot */
-	char		*alone;		/* why no boot was found for it; NULL where there is none to be found */
+	char		*alone;		/* why it is given to no boot, or NULL */
 };
 
 /* @b's time minus @a's, at one moment. */

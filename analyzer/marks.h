@@ -56,7 +56,7 @@ void marks_give(struct case_db *db, int64_t source_id, bool log, struct marks *m
 
 /* How two sources' marks compare. */
 struct marks_match {
-	size_t		a, b;		/* marks that could have matched: of hashes both would keep */
+	size_t		a, b;		/* marks that could have matched: both would keep them */
 	size_t		common;		/* hashes in both */
 	size_t		agree;		/* of these within the tolerance of the median */
 	int64_t		offset;		/* median of b's time minus a's */

@@ -67,7 +67,7 @@ struct dmesg_state {
 	int64_t		nodes_cite;
 	bool		node_seen[MAX_NODES];
 	bool		unstable_said;
-	struct marks	marks;		/* the lines' texts: other logs of the same boot have them too */
+	struct marks	marks;		/* the lines' texts: other logs of this boot have them */
 	/* words of the prose around */
 	const char	*prose_side;
 	uint64_t	prose_line;

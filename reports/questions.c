@@ -19,7 +19,7 @@ struct need {
 struct question {
 	const char	*id, *text;
 	struct need	needs[MAX_NEEDS];
-	/* Rows (answer, because, source id or NULL), the best first; taken where it is better than the events' answer. */
+	/* Rows (answer, because, source id or NULL); taken where better than the events' answer. */
 	const char	*sql;
 	const char	*no;		/* what is not there */
 };
@@ -195,7 +195,8 @@ static struct error *ask_rows(struct case_db *db, const struct question *q, stru
 			   *because = (const char *)sqlite3_column_text(st, 1);
 
 		if (answer && because)
-			better(r, *answer == 'y' ? YES : PARTLY, sqlite3_column_int64(st, 2), xstrdup(because));
+			better(r, *answer == 'y' ? YES : PARTLY, sqlite3_column_int64(st, 2),
+			       xstrdup(because));
 	}
 	case_done(st);
 	return err;

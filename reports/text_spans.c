@@ -46,7 +46,8 @@ static void collect(struct text *t, struct spans *l)
 
 		if (!js_has(s, "axis_offset_ns") ||
 		    __builtin_add_overflow(js_int(s, "first_ns"), js_int(s, "axis_offset_ns"), &sp.from) ||
-		    __builtin_add_overflow(js_int(s, "last_ns"), js_int(s, "axis_offset_ns"), &sp.to))
+		    __builtin_add_overflow(js_int(s, "last_ns"), js_int(s, "axis_offset_ns"), &sp.to) ||
+		    sp.to < sp.from || sp.from < -INT64_MAX / 2 || sp.to > INT64_MAX / 2)
 			continue;
 		GROW(l->v, l->cap, l->n + 1);
 		l->v[l->n++] = sp;

@@ -45,14 +45,13 @@ struct error *text_episodes(struct text *t)
 	size_t i, shown = 0;
 
 	TRY(model_array(t->ctx, MODEL_EPISODES, NULL, NULL, &all));
-	for (i = 0; i < json_object_array_length(all) && (t->verbose || shown < EPISODES_SHOWN); i++) {
+	for (i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *e = json_object_array_get_idx(all, i);
 		_cleanup_free_ char *ties = text_ties(t, "episode_id", js_int(e, "id"));
 		char length[HUMAN_MAX], start[HUMAN_MAX];
 
-		if (!ties)
+		if (!ties || (shown++ >= EPISODES_SHOWN && !t->verbose))
 			continue;
-		shown++;
 		text_para(t, 2, 4, "%" PRId64 " vCPUs of VM %" PRId64 " stalled together for %s from %s: %s", js_int(e, "vcpus"),
 			  js_int(e, "vm"), human_ns(length, js_int(e, "end_ns") - js_int(e, "start_ns")),
 			  human_time(start, js_int(e, "start_ns")), ties);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_axis.c - marks, offsets between clocks, boots, ties (axis.c, axis_boots.c, marks.c, ties.c). */
+/* test_axis.c - marks, offsets between clocks, boots, ties. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,13 +41,17 @@ static int64_t source(struct case_db *db, const char *format, const char *clock,
 }
 
 /* @n marks from the seed @seed, 10 ms apart from @start, each late by up to @jitter. */
-static void give(struct case_db *db, int64_t id, bool log, uint64_t seed, size_t n, int64_t start, int64_t jitter)
+static void give(struct case_db *db, int64_t id, bool log, uint64_t seed, size_t n, int64_t start,
+		 int64_t jitter)
 {
 	struct marks m = { 0 };
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		marks_add(&m, marks_hash(marks_hash(0, seed), i), start + (int64_t)i * 10 * MS + (jitter ? (int64_t)(i * 7919 * 1000003 % (size_t)jitter) : 0));
+	for (i = 0; i < n; i++) {
+		int64_t late = jitter ? (int64_t)(i * 7919 * 1000003 % (size_t)jitter) : 0;
+
+		marks_add(&m, marks_hash(marks_hash(0, seed), i), start + (int64_t)i * 10 * MS + late);
+	}
 	marks_give(db, id, log, &m);
 }
 
@@ -78,7 +82,7 @@ static void mark_sets(void **state)
 	marks_compare(&m, &db->marks[0].m, &db->marks[1].m, MS);
 	assert_true(m.common > 300);
 	assert_int_equal(m.agree, m.common);
-	assert_int_equal(m.b, m.common);		/* all of the shorter one's that the longer would keep */
+	assert_int_equal(m.b, m.common);	/* all that both would keep */
 	assert_int_equal(m.offset, -8 * S);
 	assert_int_equal(m.spread, 0);
 	case_close(db);
@@ -101,13 +105,14 @@ static void mark_twice(void **state)
 
 static void mark_overflow(void **state)
 {
-	struct mark a[] = { { 1, INT64_MIN }, { 2, INT64_MAX }, { 3, 0 } }, b[] = { { 1, INT64_MAX }, { 2, INT64_MIN }, { 3, INT64_MIN } };
+	struct mark a[] = { { 1, INT64_MIN }, { 2, INT64_MAX }, { 3, 0 } };
+	struct mark b[] = { { 1, INT64_MAX }, { 2, INT64_MIN }, { 3, INT64_MIN } };
 	struct marks ma = { a, 3, 3, 0 }, mb = { b, 3, 3, 0 };
 	struct marks_match m;
 
 	(void)state;
 	marks_compare(&m, &ma, &mb, INT64_MAX);
-	assert_int_equal(m.common, 1);		/* the differences of the other two are no int64_t */
+	assert_int_equal(m.common, 1);	/* the other two differences are no int64_t */
 	assert_int_equal(m.offset, INT64_MIN);
 	assert_int_equal(m.agree, 1);
 }
@@ -248,7 +253,10 @@ static int64_t ties(struct case_db *db)
 	return case_int(db, -1, "SELECT COUNT(*) FROM tie", "");
 }
 
-/* A stall of 2 s at 100 s of a recording whose clock is @offset from the wall, and a ping gap of 10 s. */
+/*
+ * A stall of 2 s at 100 s of a recording whose clock is @offset from the wall, and a ping gap of
+ * 10 s.
+ */
 static struct case_db *ping_case(int64_t offset, int64_t uncertainty, bool wall, int64_t gap)
 {
 	struct case_db *db = new_case();
@@ -276,17 +284,20 @@ static void ping_gaps(void **state)
 	assert_int_equal(case_int(db, 0, "SELECT overlap_ns FROM tie", ""), 2 * S);
 	assert_int_equal(case_int(db, 0, "SELECT uncertainty_ns FROM tie", ""), S + 1000 + 1);
 	case_close(db);
-	db = ping_case(wall - 100 * S, 1000, true, wall + 1500 * MS);	/* half a second in common: less than is certain */
+	/* half a second in common: less than is certain */
+	db = ping_case(wall - 100 * S, 1000, true, wall + 1500 * MS);
 	assert_int_equal(ties(db), 0);
 	case_close(db);
-	db = ping_case(wall - 100 * S, 20 * S, true, wall - 4 * S);	/* a clock that may be off by 20 s */
+	/* a clock that may be off by 20 s */
+	db = ping_case(wall - 100 * S, 20 * S, true, wall - 4 * S);
 	assert_int_equal(ties(db), 0);
 	case_close(db);
 	db = ping_case(0, 0, false, wall - 4 * S);			/* no relation */
 	assert_int_equal(ties(db), 0);
 	assert_int_equal(case_int(db, 0, "SELECT COUNT(*) FROM axis WHERE axis = 1", ""), 1);
 	case_close(db);
-	db = ping_case(-90 * S, 1000, true, 8 * S);			/* a clock ahead of the wall's */
+	/* a clock ahead of the wall's */
+	db = ping_case(-90 * S, 1000, true, 8 * S);
 	assert_int_equal(ties(db), 1);
 	case_close(db);
 	db = ping_case(INT64_MAX, 0, true, wall - 4 * S);
@@ -300,9 +311,10 @@ static void ping_gaps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mark_sets),   cmocka_unit_test(mark_twice),  cmocka_unit_test(mark_overflow),
-		cmocka_unit_test(one_clock),   cmocka_unit_test(local_clock), cmocka_unit_test(by_switches),
-		cmocka_unit_test(two_logs),    cmocka_unit_test(ping_gaps),
+		cmocka_unit_test(mark_sets),	 cmocka_unit_test(mark_twice),
+		cmocka_unit_test(mark_overflow), cmocka_unit_test(one_clock),
+		cmocka_unit_test(local_clock),	 cmocka_unit_test(by_switches),
+		cmocka_unit_test(two_logs),	 cmocka_unit_test(ping_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
