@@ -237,12 +237,14 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		case_close(db);
 		return err;
 	}
-	if (stream_interrupted())
+	if (stream_interrupted()) {
+		diag(NULL, "interrupted: this is of what had been read until then");
 		*status = EXIT_INTERRUPTED;
-	else if (opt->strict && (missing || failed))
+	} else if (opt->strict && (missing || failed)) {
 		*status = EXIT_FAILED;
-	else if (!members_read(db))
+	} else if (!members_read(db)) {
 		*status = EXIT_NOTHING;
+	}
 	if (*status == EXIT_NOTHING && !missing && !failed)
 		say_nothing_read(db, opt);
 	*ret = db;

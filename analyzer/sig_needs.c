@@ -210,8 +210,8 @@ static bool view_has(const struct sig_view *v, int64_t source)
 }
 
 /*
- * The sources whose recorder listed an event of these names whole, and of which something was read
- * (a window of --time may hold nothing); the sight is at least PARTLY where one occurs at all.
+ * The sources whose recorder listed an event of these names whole, and of which all was read,
+ * and something (a file may be cut, a window of --time may hold nothing); the sight is at least PARTLY where one occurs at all.
  */
 static struct error *by_coverage(struct case_db *db, const char *names, int probe,
 				 struct sig_view *v)
@@ -222,7 +222,7 @@ static struct error *by_coverage(struct case_db *db, const char *names, int prob
 	TRY(case_query(
 		db, &st,
 		"SELECT c.source_id, c.event, c.known = 'listed' AND c.complete = 'all' AND c.scope = 'system' AND s.lost = 0 AND "
-		"s.events > 0 AND "
+		"s.events > 0 AND EXISTS (SELECT 1 FROM member m WHERE m.id = s.member_id AND m.status = 'read') AND "
 		"NOT EXISTS (SELECT 1 FROM loss l WHERE l.source_id = c.source_id AND coalesce(l.events, 1) > 0), c.known "
 		"FROM coverage c JOIN source s ON s.id = c.source_id",
 		""));

@@ -352,8 +352,10 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 		err = consumer->begin(consumer_priv, s);
 	p->begun = !err && consumer;
 	if (p->begun && !consumer->sync) {
-		if (pthread_create(&p->thread, NULL, consume, s))
-			err = error_new(ERR_INTERNAL, "no thread for the engine: %s", strerror(errno));
+		int code = pthread_create(&p->thread, NULL, consume, s);
+
+		if (code)
+			err = error_new(ERR_INTERNAL, "no thread for the engine: %s", strerror(code));
 		else
 			p->running = true;
 	}
@@ -467,6 +469,10 @@ static struct error *write_losses(struct stream *s)
 		TRY(case_loss(s->db, s->source_id, -1, CASE_NO_TIME, (int64_t)p->more_lost, what,
 			      0));
 	}
+	if (stream_interrupted())
+		TRY(case_loss(s->db, s->source_id, -1,
+			      s->n_events ? (int64_t)s->last_ns : CASE_NO_TIME, -1,
+			      "kvmortem was interrupted: what comes later was not read", 0));
 	return NULL;
 }
 
