@@ -152,7 +152,7 @@ static void say_nothing_read(struct case_db *db, const struct options *opt)
 	error_free(err);
 }
 
-/* An input that was named and of which nothing was read; with one input say_nothing_read() tells. */
+/* A named input of which nothing was read; with one input say_nothing_read() tells. */
 static void say_ignored(struct case_db *db, const struct options *opt, const char *input)
 {
 	struct error *err = NULL;
