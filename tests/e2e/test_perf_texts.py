@@ -121,6 +121,19 @@ def check_trace(folder):
     ok(sorted(want) == sorted(got) and len(got) > 50, f"perf trace -s: {len(got)} rows, by thread")
 
 
+def check_report(folder):
+    """perf report: the counts that the recording has, and every row's share of them."""
+    case, text = case_of(HERE + "e-ksm-numa.report.txt.xz", folder), text_of("e-ksm-numa.report.txt.xz")
+    recorded = case_of(CAPTURES + "E-ksm-numa-on-4k/perf.data.xz", folder)
+    counts = dict(rows(recorded, "SELECT event, count FROM event_count"))
+    got = rows(case, "SELECT event, count FROM event_count")
+    ok(len(got) > 15 and all(counts[e] == n for e, n in got), f"perf report: {len(got)} events counted as recorded")
+    table = len(re.findall(r"^ {3} *[\d.]+%  \S", text, re.M))
+    ok(rows(case, "SELECT count(*) FROM stack_count")[0][0] == table, f"perf report: {table} rows")
+    path = "%tdp_mmu_zap_leafs%invalidate_range_start%change_prot_numa%task_numa_work%"
+    ok(rows(case, f"SELECT count(*) FROM stack WHERE frames LIKE '{path}'")[0][0] > 0, "perf report: a whole path of its graph")
+
+
 with tempfile.TemporaryDirectory() as tmp:
     check_twins("d-quota-kvm-sched.script.txt.xz", "D-quota-l2-20ms/perf-kvm-sched.data.xz", tmp, False)
     check_twins("d-minshares-kprobes.script.txt.xz", "D-minshares-6.1/perf-kprobes.data.xz", tmp, True)
@@ -130,6 +143,7 @@ with tempfile.TemporaryDirectory() as tmp:
     check_script("c-createvm-head.script.txt.xz", tmp)
     check_timehist(tmp)
     check_trace(tmp)
+    check_report(tmp)
 
 print(f"1..{tests}")
 sys.exit(failed > 0)
