@@ -7,6 +7,7 @@
 #include "command.h"
 #include "diag.h"
 #include "options.h"
+#include "sides.h"
 #include "snapshots.h"
 #include "textfeed.h"
 
@@ -225,6 +226,8 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		progress_start(opt->progress);
 		err = walk_all(&o, opt, &missing);
 		progress_stop();
+		if (!err)
+			err = sides_settle(db);
 		if (!err)
 			err = snapshots_pair(db);
 		if (!err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * dmesg.c - kernel logs: dmesg (also -T, -x, --time-format iso, with caller ids), serial consoles,
- * syslog and the journal's short forms.
+ * syslog, the journal's short forms and its JSON lines.
  *
  *   [  417.117917] watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [qemu-system-x86:176]
  *   Jan 04 10:33:10 debian kernel: rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
@@ -15,6 +15,8 @@
  *   kernel.preempt.boot        none | voluntary | full | lazy: "Dynamic Preempt:"
  *   kernel.preempt.model       dynamic | rt: the version's PREEMPT_DYNAMIC, PREEMPT_RT
  *   kernel.hypervisor          "Hypervisor detected:": this kernel itself runs in a VM
+ *   kernel.paravirt            "Booting paravirtualized kernel on": bare hardware, KVM ...
+ *   clocksource.switched       each clock source the kernel switched to
  *   numa.nodes                 from "NUMA: Node n", "NODE_DATA(n)", "No NUMA configuration found"
  *   numa_balancing.boot        enabled: "mempolicy: Enabling automatic NUMA balancing"
  *   clocksource.unstable       tsc: marked unstable by the watchdog or at boot
@@ -29,7 +31,7 @@
  */
 #include "kernel_cmdline.h"
 #include "log_alarm.h"
-#include "log_stamp.h"
+#include "log_journal.h"
 #include "marks.h"
 
 #define MAX_PER_KIND	300
@@ -62,6 +64,7 @@ struct dmesg_state {
 	bool		in_trace;
 	struct line	trace_line;	/* of "Call Trace:"; only no and off are kept */
 	int64_t		trace_time;
+	char		boot[33];	/* of the journal's first entry */
 	/* facts */
 	unsigned int	nodes;
 	int64_t		nodes_cite;
@@ -78,7 +81,7 @@ static bool sniff_test(const struct line *ln)
 	struct log_entry e;
 
 	log_split(ln, &e);
-	return e.kernel;
+	return e.kernel || log_is_journal(ln);
 }
 
 static int dmesg_sniff(const struct sniff *s)
@@ -184,6 +187,8 @@ static struct error *read_facts(struct parse_ctx *ctx, struct dmesg_state *st,
 {
 	static const struct { const char *lit, *key; bool rest; const char *value; } simple[] = {
 		{ "Hypervisor detected: ", "kernel.hypervisor", true, NULL },
+		{ "Booting paravirtualized kernel on ", "kernel.paravirt", true, NULL },
+		{ "clocksource: Switched to clocksource ", "clocksource.switched", true, NULL },
 		{ "Dynamic Preempt: ", "kernel.preempt.boot", true, NULL },
 		{ "mempolicy: Enabling automatic NUMA balancing", "numa_balancing.boot", false, "enabled" },
 		{ "itlb_multihit: ", "cpu.vulnerability.itlb_multihit", true, NULL },
@@ -499,17 +504,54 @@ static struct error *understand(struct parse_ctx *ctx, struct dmesg_state *st,
 	return NULL;
 }
 
+/*
+ * An entry of the journal; messages of another boot than the first have times that can't be compared, so none.
+ * @cite becomes the line from the message on.
+ */
+static bool journal_line(struct dmesg_state *st, const struct line *ln, struct journal_entry *j, struct line *cite)
+{
+	const char *at;
+
+	if (!log_journal(ln, j))
+		return false;
+	if (!*st->boot)
+		snprintf(st->boot, sizeof(st->boot), "%s", j->boot);
+	if (strcmp(st->boot, j->boot) || (st->stamp && st->stamp != j->log.stamp)) {
+		j->log.stamp = STAMP_NONE;
+		j->log.time_ns = CASE_NO_TIME;
+	}
+	at = memmem(ln->s, ln->len, "\"MESSAGE\"", 9);
+	if (at) {
+		cite->len -= (size_t)(at - cite->s);
+		cite->s = at;
+	}
+	return true;
+}
+
 static enum line_result dmesg_line(struct parse_ctx *ctx, void *state, const struct line *ln)
 {
 	struct dmesg_state *st = state;
 	enum line_result result = LINE_NOT_MINE;
+	struct journal_entry j = { .message = NULL };
+	struct line cite = *ln;
 	struct log_entry e;
 	struct error *err;
 
-	log_split(ln, &e);
+	if (ln->len && *ln->s == '{' && journal_line(st, ln, &j, &cite)) {
+		if (!j.log.kernel) {
+			free(j.message);
+			return ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
+		}
+		e = j.log;
+		ln = &cite;
+	} else {
+		log_split(ln, &e);
+	}
 	if (e.kernel && e.stamp && scan_left(&e.text) >= MARK_MIN_TEXT)
 		marks_add(&st->marks, marks_hash_bytes(0, e.text.p, scan_left(&e.text)), e.time_ns);
 	err = understand(ctx, st, ln, &e, &result);
+	free(j.message);
+	e.text = scan_mem("", 0);
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);
 		error_free(err);

@@ -151,6 +151,33 @@ static bool kvm_line(const struct scan *t, struct found *f)
 	return true;
 }
 
+/* qemu-system-x86 invoked oom-killer: gfp_mask=0x... */
+static bool oom_caller(const struct scan *t, struct found *f)
+{
+	const char *end = scan_find(t, " invoked oom-killer: ");
+
+	snprintf(f->task, sizeof(f->task), "%.*s", (int)MIN((size_t)(end - t->p), sizeof(f->task) - 1), t->p);
+	return true;
+}
+
+/* hrtimer: interrupt took 12345 ns */
+static bool hrtimer(const struct scan *t, struct found *f)
+{
+	struct scan c = *t;
+	uint64_t ns;
+
+	if (scan_to(&c, "took ") && scan_u64(&c, &ns) && ns <= INT64_MAX)
+		f->duration_ns = (int64_t)ns;
+	return true;
+}
+
+/* rcu: rcu_preempt kthread starved for 5250 jiffies! g1 f0x0 ... ->cpu=2 */
+static bool rcu_starved(const struct scan *t, struct found *f)
+{
+	number_after(t, "->cpu=", &f->cpu);
+	return true;
+}
+
 static bool nothing(const struct scan *t __unused, struct found *f __unused)
 {
 	return true;
@@ -174,8 +201,12 @@ static const struct alarm alarms[] = {
 	{ "rcu_stall", "self-detected stall on CPU", false, true, rcu_stall },
 	{ "rcu_stall", "detected stalls on CPUs/tasks", false, true, rcu_stall },
 	{ "rcu_stall", "detected expedited stalls on CPUs/tasks", false, true, rcu_stall },
+	{ "rcu_stall", " kthread starved for ", false, false, rcu_starved },
+	{ "rcu_stall", " kthread timer wakeup didn't happen for ", false, false, nothing },
 	{ "hung_task", "INFO: task ", true, true, hung_task },
 	{ "workqueue_lockup", "BUG: workqueue lockup - pool", true, true, workqueue_lockup },
+	{ "workqueue_hog", " hogged CPU for >", false, false, nothing },
+	{ "hrtimer_slow", "hrtimer: interrupt took ", true, false, hrtimer },
 	{ "rt_throttling", "RT throttling activated", false, true, nothing },
 	{ "clocksource_unstable", "timekeeping watchdog on CPU", false, false, nothing },
 	{ "clocksource_unstable", "Marking clocksource", false, false, nothing },
@@ -184,6 +215,10 @@ static const struct alarm alarms[] = {
 	{ "split_lock", "x86/split lock detection: #", true, false, split_lock },
 	{ "nmi_too_long", "perf: interrupt took too long", true, false, nmi_too_long },
 	{ "nmi_too_long", "INFO: NMI handler (", true, false, nmi_too_long },
+	{ "nmi_unknown", "Uhhuh. NMI received for unknown reason", true, false, nothing },
+	{ "hardware_error", "[Hardware Error]: ", false, false, nothing },
+	{ "thermal", "temperature above threshold, cpu clock throttled", false, false, nothing },
+	{ "oom", " invoked oom-killer: ", false, false, oom_caller },
 	{ "oom", "Out of memory: Killed process", true, true, oom },
 	{ "oom", "Memory cgroup out of memory: Killed process", true, true, oom },
 	{ "oops", "BUG: kernel NULL pointer dereference", true, true, nothing },

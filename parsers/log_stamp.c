@@ -4,8 +4,20 @@
 
 #define MAX_BOOT_NS	(1000000000LL * (int64_t)NSEC_PER_SEC)	/* larger: a date, as ping -D's */
 
-static const char *const months[] = {
-	"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+/*
+ * Abbreviated months as `dmesg -T` and journalctl write them: strftime's %b in English, German, French, Spanish,
+ * Italian, Portuguese, Dutch; older glibc has no full stops. A full stop behind any of them is skipped. Where one
+ * name begins with another, the longer one is first.
+ */
+static const struct { const char *name; int64_t month; } months[] = {
+	{ "Jan", 1 }, { "Feb", 2 }, { "Mar", 3 }, { "Apr", 4 }, { "May", 5 }, { "Jun", 6 },
+	{ "Jul", 7 }, { "Aug", 8 }, { "Sep", 9 }, { "Oct", 10 }, { "Nov", 11 }, { "Dec", 12 },
+	{ "Mär", 3 }, { "Mai", 5 }, { "Okt", 10 }, { "Dez", 12 },
+	{ "janv", 1 }, { "févr", 2 }, { "mars", 3 }, { "avril", 4 }, { "avr", 4 }, { "mai", 5 }, { "juin", 6 },
+	{ "juil", 7 }, { "août", 8 }, { "sept", 9 }, { "oct", 10 }, { "nov", 11 }, { "déc", 12 },
+	{ "ene", 1 }, { "feb", 2 }, { "mar", 3 }, { "abr", 4 }, { "may", 5 }, { "jun", 6 }, { "jul", 7 }, { "ago", 8 }, { "sep", 9 },
+	{ "dic", 12 }, { "gen", 1 }, { "apr", 4 }, { "mag", 5 }, { "giu", 6 }, { "lug", 7 }, { "set", 9 }, { "ott", 10 },
+	{ "jan", 1 }, { "fev", 2 }, { "out", 10 }, { "dez", 12 }, { "mrt", 3 }, { "mei", 5 }, { "aug", 8 }, { "okt", 10 }, { "dec", 12 },
 };
 
 static bool digits(struct scan *c, size_t n, int64_t *v)
@@ -35,13 +47,23 @@ static int64_t days_of(int64_t y, int64_t m, int64_t d)
 	       1 - 719468;
 }
 
+/* A month's name is over; its full stop is skipped. */
+static bool month_ends(struct scan *c)
+{
+	scan_char(c, '.');
+	return !scan_at_end(c) && is_blank(*c->p);
+}
+
 static bool month(struct scan *c, int64_t *m)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(months); i++) {
-		if (scan_lit(c, months[i])) {
-			*m = (int64_t)i + 1;
+		struct scan d = *c;
+
+		if (scan_lit(&d, months[i].name) && month_ends(&d)) {
+			*m = months[i].month;
+			*c = d;
 			return true;
 		}
 	}
@@ -92,17 +114,58 @@ static bool iso_stamp(struct scan *c, int64_t *ns)
 	return true;
 }
 
+/* "Mon", "Do", "jeu.", "sáb": two to four letters of any alphabet */
+static bool weekday(struct scan *c)
+{
+	const char *from = c->p;
+
+	while (c->p < c->end && c->p - from < 12 && (is_alpha(*c->p) || (unsigned char)*c->p >= 0x80))
+		c->p++;
+	if (c->p - from < 2 || c->p - from > 8)
+		return false;
+	scan_char(c, '.');
+	return !scan_at_end(c) && is_blank(*c->p);
+}
+
+/* Thu 2024-01-04 10:33:10[.123456] CET: journalctl -o short-full. Zones other than UTC are not known. */
+static bool full_stamp(struct scan *c, int64_t *ns, enum stamp *stamp)
+{
+	struct scan d = *c;
+
+	if (scan_at_end(&d) || is_digit(*d.p) || !weekday(&d) || !scan_blanks(&d) || !iso_stamp(&d, ns) || !scan_char(&d, ' '))
+		return false;
+	*stamp = scan_lit(&d, "UTC ") ? STAMP_ISO : STAMP_LOCAL;
+	if (*stamp == STAMP_LOCAL) {
+		while (d.p < d.end && (is_word(*d.p) || *d.p == '+' || *d.p == '-'))
+			d.p++;
+		if (!scan_char(&d, ' '))
+			return false;
+	}
+	*c = d;
+	return true;
+}
+
+/* 1704364390.123456: journalctl -o short-unix; nothing but a date of this century has ten digits */
+static bool unix_stamp(struct scan *c, int64_t *ns)
+{
+	struct scan d = *c;
+	unsigned int decimals = 0;
+
+	if (!scan_dec(&d, NSEC_PER_SEC, ns, &decimals) || decimals != 6 || *ns < MAX_BOOT_NS || !scan_char(&d, ' '))
+		return false;
+	*c = d;
+	return true;
+}
+
 /* [Mon Nov 30 18:02:20 2026] without the brackets */
 static bool ctime_stamp(struct scan *c, int64_t *ns)
 {
-	static const char days[] = "MonTueWedThuFriSatSun";
 	struct scan d = *c;
 	int64_t m, day, t, y;
 	uint64_t v;
 
-	if (scan_left(&d) < 4 || !memmem(days, sizeof(days) - 1, d.p, 3))
+	if (!weekday(&d))
 		return false;
-	d.p += 3;
 	if (!scan_blanks(&d) || !month(&d, &m) || !scan_blanks(&d) || !scan_u64(&d, &v) || v < 1 ||
 	    v > 31)
 		return false;
@@ -166,6 +229,20 @@ static bool skip_host(struct scan *c)
 	return true;
 }
 
+/* `host systemd[1]: ` */
+static bool is_daemon(struct scan c)
+{
+	uint64_t pid;
+
+	while (c.p < c.end && !is_blank(*c.p) && *c.p != ':' && *c.p != '[')
+		c.p++;
+	if (!scan_char(&c, ' ') || scan_at_end(&c) || !is_alpha(*c.p))
+		return false;
+	while (c.p < c.end && (is_word(*c.p) || *c.p == '-' || *c.p == '.' || *c.p == '@'))
+		c.p++;
+	return scan_char(&c, '[') && scan_u64(&c, &pid) && scan_lit(&c, "]: ");
+}
+
 /* [   12.345678] or [   12.345678][    T1] */
 static bool boot_stamp(struct scan *c, int64_t *ns)
 {
@@ -200,8 +277,7 @@ void log_split(const struct line *ln, struct log_entry *e)
 	d = c;
 	if (boot_stamp(&c, &ns)) {
 		e->stamp = STAMP_BOOT;
-		e->kernel = true;
-		skip_host(&c);
+		e->kernel = skip_host(&c) || !is_daemon(c);	/* short-monotonic has daemons' lines, too */
 	} else if (scan_char(&d, '[') && ctime_stamp(&d, &ns) && scan_char(&d, ']')) {
 		c = d;
 		scan_char(&c, ' ');
@@ -211,6 +287,10 @@ void log_split(const struct line *ln, struct log_entry *e)
 		e->stamp = STAMP_ISO;
 		scan_blanks(&c);
 		e->kernel = skip_host(&c);
+	} else if (full_stamp(&c, &ns, &e->stamp) || (unix_stamp(&c, &ns) && (e->stamp = STAMP_ISO))) {
+		e->kernel = skip_host(&c);
+		if (!e->kernel)
+			e->stamp = STAMP_NONE;	/* ping -D and others have such times, too */
 	} else if (syslog_stamp(&c, &ns)) {
 		e->stamp = STAMP_SYSLOG;
 		e->kernel = skip_host(&c);

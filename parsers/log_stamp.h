@@ -7,6 +7,11 @@
  *	[Mon Nov 30 18:02:20 2026] text	dmesg -T
  *	2026-11-30T18:02:20,123456+00:00 text	dmesg --time-format iso; with host, journalctl
  *	Jan 04 10:33:10 host kernel: text	syslog, journalctl
+ *	Thu 2024-01-04 10:33:10 UTC host kernel: text	journalctl -o short-full
+ *	1704364390.123456 host kernel: text	journalctl -o short-unix
+ *	[   12.345678] host kernel: text	journalctl -o short-monotonic
+ *
+ * Names of days and months may be in another language (log_stamp.c).
  */
 #ifndef KM_LOG_STAMP_H
 #define KM_LOG_STAMP_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test_dmesg.c - alarms, call traces, facts and clocks of kernel logs in all their forms. */
 #include "facts.h"
+#include "sides.h"
 
 static void test_founding_journal(void **state __unused)
 {
@@ -105,6 +106,17 @@ static void test_forms(void **state __unused)
 		{ "kern  :warn  : [    5.500000] sched: RT throttling activated\n", "sched", 5500000000 },
 		{ "Nov 30 18:02:20 h kernel: [    5.500000] sched: RT throttling activated\n", "sched", 5500000000 },
 		{ "[    5.500000] h kernel: sched: RT throttling activated\n", "sched", 5500000000 },
+		{ "[Mo Nov 30 18:02:20 2026] sched: RT throttling activated\r\n", "wall-local", 1796061740000000000 },
+		{ "[Do M\303\244r  5 18:02:20 2026] sched: RT throttling activated\n", "wall-local", 1772733740000000000 },
+		{ "[jeu. ao\303\273t  6 18:02:20 2026] sched: RT throttling activated\n", "wall-local", 1786039340000000000 },
+		{ "[ven f\303\251vr.  6 18:02:20 2026] sched: RT throttling activated\n", "wall-local", 1770400940000000000 },
+		{ "[s\303\241b dic  5 18:02:20 2026] sched: RT throttling activated\n", "wall-local", 1796493740000000000 },
+		{ "ene 02 00:00:01 h kernel: sched: RT throttling activated\n", "syslog", 86401000000000 },
+		{ "janv. 02 00:00:01.250000 h kernel: sched: RT throttling activated\n", "syslog", 86401250000000 },
+		{ "Mon 2026-11-30 18:02:20 UTC h kernel: sched: RT throttling activated\n", "wall", 1796061740000000000 },
+		{ "Mo 2026-11-30 18:02:20 CET h kernel: sched: RT throttling activated\n", "wall-local", 1796061740000000000 },
+		{ "1796061740.500000 h kernel: sched: RT throttling activated\n", "wall", 1796061740500000000 },
+		{ "2026-11-30T18:02:20+0100 h kernel: sched: RT throttling activated\n", "wall", 1796058140000000000 },
 	};
 	size_t i;
 
@@ -144,9 +156,70 @@ static void test_alarms(void **state __unused)
 	case_close(db);
 }
 
+/* journalctl -o json: the kernel's own time stamp, escapes, bytes, another boot, and a daemon's line. */
+static void test_journal_json(void **state __unused)
+{
+	struct case_db *db = facts_new();
+
+	facts_text(db, "journal.json",
+		   "{\"__REALTIME_TIMESTAMP\":\"1796061740000000\",\"__MONOTONIC_TIMESTAMP\":\"5500000\",\"_BOOT_ID\":\"a1\",\"_TRANSPORT\":\"kernel\","
+		   "\"_SOURCE_MONOTONIC_TIMESTAMP\":\"5400000\",\"MESSAGE\":\"watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [a\\\"b:176]\"}\n"
+		   "{\"MESSAGE\":\"Call Trace:\",\"__REALTIME_TIMESTAMP\":\"1\",\"_BOOT_ID\":\"a1\",\"_TRANSPORT\":\"kernel\",\"_SOURCE_MONOTONIC_TIMESTAMP\":\"5400001\"}\n"
+		   "{\"MESSAGE\":\" kvm_vcpu_ioctl+0x1/0x2 [kvm]\",\"__REALTIME_TIMESTAMP\":\"1\",\"_BOOT_ID\":\"a1\",\"_TRANSPORT\":\"kernel\"}\n"
+		   "{\"MESSAGE\":[115,99,104,101,100,58,32,82,84,32,116,104,114,111,116,116,108,105,110,103,32,97,99,116,105,118,97,116,101,100],"
+		   "\"__REALTIME_TIMESTAMP\":\"1\",\"_BOOT_ID\":\"b2\",\"_TRANSPORT\":\"kernel\",\"_SOURCE_MONOTONIC_TIMESTAMP\":\"9\"}\n"
+		   "{\"MESSAGE\":\"BUG: soft lockup - CPU#7 stuck for 1s! [x:1]\",\"__REALTIME_TIMESTAMP\":\"1\",\"_TRANSPORT\":\"syslog\"}\n");
+	assert_sql_str(db, "SELECT format FROM member", "dmesg");
+	assert_sql_str(db, "SELECT group_concat(kind || ':' || coalesce(time_ns, '-'), ' ') FROM (SELECT * FROM log_line ORDER BY id)",
+		       "soft_lockup:5400000000 call_trace:5400001000 rt_throttling:-");
+	assert_sql_str(db, "SELECT task || tid FROM log_line WHERE kind = 'soft_lockup'", "a\"b176");
+	assert_sql_str(db, "SELECT frames FROM stack JOIN log_line ON stack_id = stack.id WHERE kind = 'soft_lockup'",
+		       "kvm_vcpu_ioctl+0x1/0x2 [kvm]");
+	assert_sql_str(db, "SELECT clock FROM source", "sched");
+	assert_sql_int(db, "SELECT c.line FROM log_line l JOIN cite c ON c.id = l.cite_id WHERE kind = 'rt_throttling'", 4);
+	assert_all_cited(db, "log_line");
+	case_close(db);
+}
+
+/* short-monotonic has the daemons' lines, too, and they may quote the kernel's. */
+static void test_daemons(void **state __unused)
+{
+	struct case_db *db = facts_new();
+
+	facts_text(db, "journal.txt",
+		   "[    5.500000] h kernel: watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [a:1]\n"
+		   "[    6.500000] h abrt-dump[77]: watchdog: BUG: soft lockup - CPU#2 stuck for 45s! [a:1]\n"
+		   "Mon 2026-11-30 18:02:20 UTC h abrt-dump[77]: x\n[    7.000000] hrtimer: interrupt took 70000 ns\n"
+		   "[    8.000000] qemu-system-x86 invoked oom-killer: gfp_mask=0x0\n[    9.000000] rcu: rcu_preempt kthread starved for 5250 jiffies! g1 ->cpu=2\n");
+	assert_sql_str(db, "SELECT group_concat(kind || ifnull(cpu, '') || ifnull(task, '') || ifnull(duration_ns, ''), ' ') FROM log_line",
+		       "soft_lockup1a45000000000 hrtimer_slow70000 oomqemu-system-x86 rcu_stall2");
+	case_close(db);
+}
+
+/* A log under KVM is the guest's when the host's is there as well, and when it ran no VMs itself. */
+static void test_sides(void **state __unused)
+{
+	static const char guest[] = "[0.0] x\n[0.000000] Hypervisor detected: KVM\n[5.000000] watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [a:1]\n";
+	static const char nested[] = "[0.000000] Hypervisor detected: KVM\n[5.000000] kvm [175]: vcpu0, guest rIP: 0xff unhandled\n";
+	static const char host[] = "[0.000000] Booting paravirtualized kernel on bare hardware\n[5.000000] watchdog: BUG: soft lockup - CPU#2 stuck for 45s! [a:1]\n";
+	struct case_db *db = facts_new();
+
+	facts_text(db, "a.log", guest);
+	facts_text(db, "b.log", nested);
+	facts_ok(sides_settle(db));
+	assert_sql_int(db, "SELECT count(*) FROM source WHERE side <> 'unknown'", 0);
+	facts_text(db, "c.log", host);
+	facts_ok(sides_settle(db));
+	assert_sql_str(db, "SELECT group_concat(side) FROM (SELECT side FROM source ORDER BY path)", "guest,unknown,host");
+	assert_sql_str(db, "SELECT group_concat(side) FROM (SELECT side FROM log_line WHERE kind = 'soft_lockup' ORDER BY cpu)", "guest,host");
+	assert_sql_int(db, "SELECT count(*) FROM fact WHERE key = 'kernel.hypervisor' AND side = 'guest'", 1);
+	case_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_journal_json), cmocka_unit_test(test_daemons), cmocka_unit_test(test_sides),
 		cmocka_unit_test(test_founding_journal),
 		cmocka_unit_test(test_mail),
 		cmocka_unit_test(test_call_trace),
