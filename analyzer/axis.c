@@ -73,7 +73,7 @@ static struct error *load(struct axis *x)
 		"EXISTS (SELECT 1 FROM coverage c WHERE c.source_id = s.id AND c.event IN ('sched:sched_switch', 'sched_switch') AND "
 		"c.scope = 'system' AND c.complete IN ('all', 'lossy')) "
 		"FROM source s LEFT JOIN recording r ON r.source_id = s.id WHERE s.first_ns IS NOT NULL AND s.last_ns >= s.first_ns AND "
-		"s.clock IS NOT NULL ORDER BY r.source_id IS NULL, s.id LIMIT ?", "i", (int64_t)AXIS_MAX_SOURCES));
+		"s.clock IS NOT NULL ORDER BY r.source_id IS NULL, r.time_resolution_ns, s.id LIMIT ?", "i", (int64_t)AXIS_MAX_SOURCES));
 	x->v = xcalloc(AXIS_MAX_SOURCES, sizeof(*x->v));
 	while (case_step(x->db, st, &err)) {
 		struct axis_source *s = &x->v[x->n++];

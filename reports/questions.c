@@ -57,7 +57,7 @@ static const struct question questions[] = {
 	{ "retries", "Did a vCPU fault again and again at one page?", { EXIT, { { "kvm_page_fault" } } }, NULL,
 	  "no kvm_exit and kvm_page_fault" },
 	{ "functions", "How long did functions of the host's kernel take?", { { { NULL } } },
-	  "SELECT 'yes', 'functions timed by ' || group_concat(DISTINCT origin), min(source_id) FROM span_stat WHERE origin NOT IN ('syscall', 'strace') "
+	  "SELECT 'yes', 'functions timed by ' || replace(group_concat(DISTINCT origin), ',', ', '), min(source_id) FROM span_stat WHERE origin NOT IN ('syscall', 'strace') "
 	  "HAVING COUNT(*) > 0", "no function_graph, no probes, no bpftrace timings" },
 	{ "stacks", "What code was a CPU running, and by which path?", { { { NULL } } },
 	  "SELECT 'yes', 'call chains were recorded', min(source_id) FROM stack_count HAVING COUNT(*) > 0 UNION ALL "
@@ -73,7 +73,7 @@ static const struct question questions[] = {
 	  "WITH g AS (SELECT 'KVM''s parameters' AS w, source_id FROM fact WHERE key GLOB 'param.kvm*' UNION ALL SELECT 'KSM', source_id FROM fact WHERE "
 	  "key GLOB 'ksm.*' UNION ALL SELECT 'huge pages', source_id FROM fact WHERE key GLOB 'thp.*' UNION ALL SELECT 'NUMA balancing', source_id "
 	  "FROM fact WHERE key = 'sysctl.kernel.numa_balancing' OR key GLOB 'sched.numa_balancing.*') SELECT CASE COUNT(DISTINCT w) WHEN 4 THEN 'yes' "
-	  "ELSE 'partly' END, 'known: ' || group_concat(DISTINCT w), min(source_id) FROM g HAVING COUNT(*) > 0",
+	  "ELSE 'partly' END, 'known: ' || replace(group_concat(DISTINCT w), ',', ', '), min(source_id) FROM g HAVING COUNT(*) > 0",
 	  "no files of /sys and /proc that say so" },
 	{ "host-log", "Did the host's kernel complain (lockups, stalls, out of memory)?", { { { NULL } } },
 	  "SELECT 'yes', 'a kernel log of the host', id FROM source WHERE format = 'dmesg' AND side = 'host' UNION ALL "
@@ -102,24 +102,29 @@ static const struct question questions[] = {
 enum answer { NO, PARTLY, YES };
 static const char *const answers[] = { "no", "partly", "yes" };
 
+/* What may be wrong with a recorded event, the worst first; then nothing. */
+static const char *const flaws[] = { "only sampled", "filtered", "not system-wide", "with losses" };
+
 struct result {
 	enum answer	answer;
+	size_t		flaw;		/* of PARTLY: index into flaws[] */
 	char		*because;
 	int64_t		source;		/* 0: none */
 };
 
-static void better(struct result *r, enum answer answer, int64_t source, char *because)
+static void better(struct result *r, enum answer answer, size_t flaw, int64_t source,
+		   char *because)
 {
-	if (answer <= r->answer) {
+	if (answer < r->answer || (answer == r->answer && flaw <= r->flaw)) {
 		free(because);
 		return;
 	}
 	free(r->because);
-	*r = (struct result){ answer, because, source };
+	*r = (struct result){ answer, flaw, because, source };
 }
 
-/* The best of a need's events in @source: its name, and what is wrong with it; false: none. */
-static bool has_event(struct case_db *db, int64_t source, const char *name, const char **wrong,
+/* Did @source record @name? @flaw is the index of what is wrong with it. */
+static bool has_event(struct case_db *db, int64_t source, const char *name, size_t *flaw,
 		      struct error **err)
 {
 	sqlite3_stmt *st;
@@ -132,15 +137,11 @@ static bool has_event(struct case_db *db, int64_t source, const char *name, cons
 	if (*err)
 		return false;
 	if (case_step(db, st, err)) {
-		static const char *const words[] = { "only sampled", "filtered", "not system-wide", "with losses" };
 		const char *w = (const char *)sqlite3_column_text(st, 0);
-		size_t i;
 
 		found = true;
-		*wrong = NULL;
-		for (i = 0; i < ARRAY_SIZE(words); i++)
-			if (!strcmp(w, words[i]))
-				*wrong = words[i];
+		for (*flaw = 0; *flaw < ARRAY_SIZE(flaws) && strcmp(w, flaws[*flaw]); ++*flaw)
+			;
 	}
 	case_done(st);
 	return found;
@@ -158,29 +159,29 @@ static struct error *ask_source(struct case_db *db, const struct question *q, in
 				const char *path, struct result *r)
 {
 	_cleanup_free_ char *seen = NULL;
-	const char *worst = NULL;
 	struct error *err = NULL;
-	size_t i, k;
+	size_t i, k, worst = ARRAY_SIZE(flaws);
 
 	for (i = 0; i < MAX_NEEDS && q->needs[i].names[0]; i++) {
 		bool any = false;
 
 		for (k = 0; k < MAX_NAMES && q->needs[i].names[k] && !any; k++) {
-			const char *wrong = NULL;
+			size_t flaw = 0;
 
-			any = has_event(db, source, q->needs[i].names[k], &wrong, &err);
+			any = has_event(db, source, q->needs[i].names[k], &flaw, &err);
 			TRY(err);
 			if (!any)
 				continue;
 			append(&seen, q->needs[i].names[k]);
-			worst = wrong ? wrong : worst;
+			worst = MIN(worst, flaw);
 		}
 		if (!any)
 			return NULL;
 	}
 	if (seen)
-		better(r, worst ? PARTLY : YES, source,
-		       xasprintf("%s recorded %s in %s", seen, worst ? worst : "system-wide and whole", path));
+		better(r, worst < ARRAY_SIZE(flaws) ? PARTLY : YES, worst, source,
+		       xasprintf("%s recorded %s in %s", seen,
+				 worst < ARRAY_SIZE(flaws) ? flaws[worst] : "system-wide and whole", path));
 	return NULL;
 }
 
@@ -195,7 +196,7 @@ static struct error *ask_rows(struct case_db *db, const struct question *q, stru
 			   *because = (const char *)sqlite3_column_text(st, 1);
 
 		if (answer && because)
-			better(r, *answer == 'y' ? YES : PARTLY, sqlite3_column_int64(st, 2),
+			better(r, *answer == 'y' ? YES : PARTLY, 0, sqlite3_column_int64(st, 2),
 			       xstrdup(because));
 	}
 	case_done(st);
@@ -205,12 +206,13 @@ static struct error *ask_rows(struct case_db *db, const struct question *q, stru
 static struct error *ask(struct report_ctx *ctx, const struct question *q, struct json_object *to)
 {
 	struct json_object *o, *sources = json_object_new_array();
-	struct result r = { NO, NULL, 0 };
+	struct result r = { NO, 0, NULL, 0 };
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 
 	if (q->needs[0].names[0]) {
-		err = case_query(ctx->db, &st, "SELECT s.id, s.path FROM source s JOIN recording r ON r.source_id = s.id ORDER BY s.id LIMIT 64", "");
+		err = case_query(ctx->db, &st, "SELECT s.id, s.path FROM source s JOIN recording r ON r.source_id = s.id WHERE s.events > 0 "
+				 "ORDER BY r.time_resolution_ns, s.id LIMIT 64", "");
 		while (!err && r.answer < YES && case_step(ctx->db, st, &err)) {
 			const char *path = (const char *)sqlite3_column_text(st, 1);
 			const char *slash = path ? strrchr(path, '/') : NULL;
