@@ -117,7 +117,8 @@ static void compare_logs(struct axis *x, size_t i, size_t k, struct fit *f)
 	if (!axis_logs_agree(&m))
 		return;
 	/* A stamp put on receipt is late, never early. */
-	unc = m.spread + MAX(a->resolution, b->resolution) + MAX(length_of(a), length_of(b)) / DRIFT;
+	unc = m.spread + MAX(a->resolution, b->resolution) +
+	      MAX(length_of(a), length_of(b)) / DRIFT;
 	f->same = true;
 	axis_edge_add(x, i, k, m.low, unc, 0, xasprintf("%zu lines that %s has too", m.agree, axis_file(b)));
 }
