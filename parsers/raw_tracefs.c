@@ -288,7 +288,7 @@ static struct error *parse(struct parse_ctx *ctx)
 	for (i = 0; i < t->n; i++)	/* they name tasks that saved_cmdlines made */
 		if (what_is(t->parts[i].name, &cpu) == TGIDS)
 			ring_add_tgids(r, (const char *)t->parts[i].m.data, t->parts[i].m.size);
-	if (!r->n_types)
+	if (!r->n_formats)
 		parse_remark(ctx, true, "no event formats (events/SYSTEM/EVENT/format) beside the pages: send "
 			     "the whole tracefs, or `cat trace`");
 	for (i = 0; i < ARRAY_SIZE(kinds) && !err && !stream_interrupted(); i++)

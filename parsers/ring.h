@@ -207,7 +207,8 @@ struct ring {
 	enum ring_packing packing;
 	/* metadata */
 	struct ring_type **types;	/* by id; 65536 slots */
-	size_t		n_types;
+	uint16_t	*ids;		/* of those that are there, in the order they came */
+	size_t		n_ids, cap_ids, n_formats;
 	uint64_t	bad_formats;
 	struct ring_text kallsyms, printk;
 	struct ring_comm *comms;	/* sorted by tid */
@@ -260,6 +261,8 @@ void ring_deinit(struct ring *r);
  * ring_header_page() - where time stamp, commit field and data lie; false when it makes no sense.
  */
 bool ring_header_page(struct ring *r, const char *text, size_t len);
+/* ring_add_type() - make the slot of @id, which must be free. */
+struct ring_type *ring_add_type(struct ring *r, uint16_t id);
 /* ring_add_format() - one format file; what isn't understood is counted in bad_formats. */
 void ring_add_format(struct ring *r, const char *system, const char *text, size_t len);
 /* ring_add_cmdlines() - "TID COMM" lines; ring_add_tgids() - "TID TGID" lines, after them. */

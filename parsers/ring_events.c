@@ -11,18 +11,6 @@ static bool is_probe(const char *system)
 	       !strncmp(system, "probe", 5);
 }
 
-/* An id whose format the recording lacks. */
-static struct ring_type *unknown_type(struct ring *r, uint16_t id)
-{
-	struct ring_type *t = r->types[id];
-
-	if (!t) {
-		t = r->types[id] = xcalloc(1, sizeof(*t));
-		t->ev = EVENT_TYPE_NONE;
-	}
-	return t;
-}
-
 /*
  * Declare the event type at its first occurrence: what never occurs is not in the coverage
  * (ring.h).
@@ -170,7 +158,8 @@ static void deliver(struct ring *r, struct ring_cpu *c)
 	t = r->types[id];
 	if (unlikely(!t || !t->format)) {
 		r->unknown_ids++;
-		t = unknown_type(r, (uint16_t)id);
+		if (!t)
+			t = ring_add_type(r, (uint16_t)id);
 	}
 	if (unlikely(!t->bound))
 		bind(r, t, (uint16_t)id);
@@ -260,11 +249,9 @@ static void unbind(struct ring *r)
 {
 	size_t i;
 
-	for (i = 0; i < 1u << 16; i++) {
-		struct ring_type *t = r->types[i];
+	for (i = 0; i < r->n_ids; i++) {
+		struct ring_type *t = r->types[r->ids[i]];
 
-		if (!t)
-			continue;
 		tp_decoder_free(t->dec);
 		t->dec = NULL;
 		t->bound = false;

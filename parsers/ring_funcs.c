@@ -67,7 +67,7 @@ static void add_symbol(struct ring *r, const char *p, const char *end)
 
 static void read_symbols(struct ring *r)
 {
-	const char *p = r->kallsyms.s, *end = p + r->kallsyms.len;
+	const char *p = r->kallsyms.s, *end = p ? p + r->kallsyms.len : NULL;
 
 	r->symbols_read = true;
 	while (p && p < end && r->n_symbols < MAX_SYMBOLS) {

@@ -27,13 +27,14 @@ void ring_deinit(struct ring *r)
 	size_t i;
 
 	ring_clear_pages(r);
-	for (i = 0; i < 1u << 16; i++) {
-		if (!r->types[i])
-			continue;
-		tp_decoder_free(r->types[i]->dec);
-		tp_format_free(r->types[i]->format);
-		free(r->types[i]);
+	for (i = 0; i < r->n_ids; i++) {
+		struct ring_type *t = r->types[r->ids[i]];
+
+		tp_decoder_free(t->dec);
+		tp_format_free(t->format);
+		free(t);
 	}
+	free(r->ids);
 	for (i = 0; i < r->n_shifts; i++)
 		free(r->shifts[i].at);
 	for (i = 0; i < RING_VIEW_CHUNKS; i++)
@@ -119,6 +120,17 @@ static void take_common(struct ring *r, const struct tp_format *f)
 	r->pid_at = (uint16_t)pid->offset;
 }
 
+struct ring_type *ring_add_type(struct ring *r, uint16_t id)
+{
+	struct ring_type *t = xcalloc(1, sizeof(*t));
+
+	t->ev = EVENT_TYPE_NONE;
+	GROW(r->ids, r->cap_ids, r->n_ids + 1);
+	r->ids[r->n_ids++] = id;
+	r->types[id] = t;
+	return t;
+}
+
 void ring_add_format(struct ring *r, const char *system, const char *text, size_t len)
 {
 	_cleanup_error_ struct error *err = NULL;
@@ -134,21 +146,19 @@ void ring_add_format(struct ring *r, const char *system, const char *text, size_
 		tp_format_free(f);
 		return;
 	}
-	if (!r->n_types++)
+	if (!r->n_formats++)
 		take_common(r, f);
-	t = xcalloc(1, sizeof(*t));
+	t = ring_add_type(r, (uint16_t)f->id);
 	t->format = f;
-	t->ev = EVENT_TYPE_NONE;
 	ring_bind_special(t);
-	r->types[f->id] = t;
 }
 
 bool ring_has_system(const struct ring *r, const char *system)
 {
 	size_t i;
 
-	for (i = 0; i < 1u << 16; i++) {
-		const struct tp_format *f = r->types[i] ? r->types[i]->format : NULL;
+	for (i = 0; i < r->n_ids; i++) {
+		const struct tp_format *f = r->types[r->ids[i]]->format;
 
 		if (f && !strcmp(f->system, system))
 			return true;
@@ -244,7 +254,7 @@ const char *ring_comm_of(const struct ring *r, int32_t tid)
 /* Lines of printk_formats: 0xADDR : "text" */
 const char *ring_printk_format(const struct ring *r, uint64_t at, size_t *len)
 {
-	const char *p = r->printk.s, *end = p + r->printk.len;
+	const char *p = r->printk.s, *end = p ? p + r->printk.len : NULL;
 
 	while (p && p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end, *q;

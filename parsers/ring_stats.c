@@ -61,7 +61,7 @@ static struct error *one_cpu(struct ring *r, const struct cpu_stat *st, bool rec
 
 struct error *ring_losses(struct ring *r, const char *instance, bool recorded, int64_t source_id)
 {
-	const char *p = r->stats, *end = p + r->n_stats;
+	const char *p = r->stats, *end = p ? p + r->n_stats : NULL;
 	struct cpu_stat st = { 0 };
 	bool mine = !*instance;
 	uint64_t v;

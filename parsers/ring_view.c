@@ -242,13 +242,13 @@ static size_t stack(void *priv, const struct event *ev, uint64_t *ips, size_t ma
 /* Start the renderer with all formats. */
 static void start_renderer(struct ring *r)
 {
-	const struct tp_format **formats = xcalloc(r->n_types + 1, sizeof(*formats));
+	const struct tp_format **formats = xcalloc(r->n_formats + 1, sizeof(*formats));
 	struct error *err;
 	size_t i, n = 0;
 
-	for (i = 0; i < 1u << 16 && n < r->n_types; i++)
-		if (r->types[i] && r->types[i]->format)
-			formats[n++] = r->types[i]->format;
+	for (i = 0; i < r->n_ids && n < r->n_formats; i++)
+		if (r->types[r->ids[i]]->format)
+			formats[n++] = r->types[r->ids[i]]->format;
 	err = render_start(&r->render, formats, n, r->big_endian, r->long_size);
 	if (err) {
 		parse_remark(r->ctx, false, "%s: fields are shown plainly", err->what);
