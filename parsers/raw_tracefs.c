@@ -280,6 +280,7 @@ static struct error *parse(struct parse_ctx *ctx)
 	size_t i;
 
 	ring_init(r, ctx);
+	r->room = UINT64_MAX;	/* the files are what they are */
 	find_layout(r, t);
 	for (i = 0; i < t->n; i++) {
 		t->parts[i].used = true;

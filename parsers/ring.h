@@ -37,6 +37,8 @@
 #define RING_MAX_CHUNK		(16u << 20)	/* of compressed pages */
 #define RING_MAX_CHUNKS		(1u << 22)
 #define RING_MAX_WINDOWS	(512u << 20)	/* chunks of all CPUs decompressed at a time */
+#define RING_MAX_RATIO		1000		/* unpacked to packed, beyond the first GiB */
+#define RING_RATIO_FLOOR	(1ull << 30)
 #define RING_MAX_TIME		((uint64_t)INT64_MAX / 2)
 #define RING_MAX_META		(256u << 20)	/* one part of the metadata, decompressed */
 
@@ -222,6 +224,9 @@ struct ring {
 	struct ring_cpu	*cpus;
 	size_t		n_cpus, cap_cpus;
 	uint64_t	next_pos;	/* for compressed chunks */
+	uint64_t	taken, room;	/* bytes of pages, and how many there can be at most */
+	uint64_t	packed, unpacked;
+	bool		overlap, bomb;	/* said */
 	/* times */
 	int64_t		offset_ns;	/* added to every time */
 	uint32_t	mult, shift;	/* TSC to ns; mult 0: none */
@@ -294,7 +299,10 @@ struct error *ring_losses(struct ring *r, const char *instance, bool recorded, i
 /* ring_bytes.c */
 /* ring_unpack() - decompress exactly @size bytes; false when the data is damaged or gives other. */
 bool ring_unpack(enum ring_packing how, const uint8_t *p, size_t packed, uint8_t *out, size_t size);
-/* ring_add_pages() - @cpu's pages as they are: @size bytes at @data, position @pos of the first. */
+/*
+ * ring_add_pages() - @cpu's pages as they are: @size bytes at @data, position @pos of the first. CPUs
+ * do not share pages, so all together are never more than the member (r->room).
+ */
 void ring_add_pages(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size, uint64_t pos);
 /*
  * ring_add_packed() - @cpu's pages in compressed chunks: a count, and for each its packed and its

@@ -46,11 +46,39 @@ static void add_chunk(struct ring *r, struct ring_cpu *c, const struct ring_chun
 	c->n_chunks++;
 }
 
+/* Nothing may be read over and over because the places of several CPUs overlap. */
+static bool has_room(struct ring *r, uint64_t size)
+{
+	if (size <= r->room - r->taken) {
+		r->taken += size;
+		return true;
+	}
+	if (!r->overlap)
+		parse_remark(r->ctx, true, "damaged: the places of its CPUs' data overlap, some are not "
+			     "read");
+	r->overlap = true;
+	return false;
+}
+
+/* Pages shrink about 15 to 1, never thousandfold. */
+static bool is_bomb(struct ring *r, const struct ring_chunk *k)
+{
+	r->packed += k->packed;
+	r->unpacked += k->size;
+	if (r->unpacked <= RING_RATIO_FLOOR + RING_MAX_RATIO * r->packed)
+		return false;
+	if (!r->bomb)
+		parse_remark(r->ctx, true, "its compressed pieces grow over %d times: the rest is not "
+			     "read", RING_MAX_RATIO);
+	r->bomb = true;
+	return true;
+}
+
 void ring_add_pages(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size, uint64_t pos)
 {
 	struct ring_chunk chunk = { .pos = pos, .size = size, .data = data };
 
-	if (r->n_cpus < RING_MAX_CPUS && size)
+	if (r->n_cpus < RING_MAX_CPUS && size && has_room(r, size))
 		add_chunk(r, add_cpu(r, cpu), &chunk);
 }
 
@@ -77,6 +105,8 @@ bool ring_add_packed(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t
 			r->bad_chunks++;
 			break;
 		}
+		if (!has_room(r, chunk.packed) || is_bomb(r, &chunk))
+			break;
 		add_chunk(r, c, &chunk);
 		r->next_pos += chunk.size;
 		*used = (uint64_t)(b.p - data);

@@ -18,7 +18,7 @@ void ring_init(struct ring *r, struct parse_ctx *ctx)
 	r->type_size = 2;
 	r->pid_at = 4;
 	r->scratch = xmalloc(TP_MAX_RECORD);
-	r->next_pos = ctx->m->size;
+	r->next_pos = r->room = ctx->m->size;
 	pthread_mutex_init(&r->lock, NULL);
 }
 

@@ -15,7 +15,7 @@
 
 #include "ring.h"
 
-#define DAT_MAX_BUFFERS	1024
+#define DAT_MAX_BUFFERS	256
 #define DAT_MAX_FACTS	1024
 
 enum dat_section {

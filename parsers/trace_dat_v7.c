@@ -93,6 +93,7 @@ static bool read_options(struct trace_dat *td, struct ring_buf *b, uint64_t *nex
 static bool follow_options(struct trace_dat *td)
 {
 	uint64_t off = td->options_at, next;
+	uint64_t budget = td->size + RING_MAX_META;	/* sections may not be read over and over */
 	int n;
 
 	for (n = 0; off && n < MAX_OPTION_SECTIONS; n++, off = next) {
@@ -105,15 +106,18 @@ static bool follow_options(struct trace_dat *td)
 		if (!section_head(td, off, &s) || s.id != DAT_OPTIONS)
 			return false;
 		p = section_bytes(td, &s, &len, &owned);
-		if (!p)
+		if (!p || len > budget) {
+			free(owned);
 			return false;
+		}
+		budget -= len;
 		struct ring_buf b = { p, p + len, td->ring.swap, false };
 
 		ok = read_options(td, &b, &next);
 		free(owned);
 		if (!ok)
 			return false;
-		if (next && next <= off && next < td->options_at)
+		if (next && next <= off)	/* later ones are written behind */
 			return false;
 	}
 	return n > 0 && !off;
@@ -146,6 +150,7 @@ static void read_section(struct trace_dat *td, const struct section *s)
 		;
 	if (i == ARRAY_SIZE(readers) || td->seen & 1u << s->id)
 		return;
+	td->seen |= 1u << s->id;
 	p = section_bytes(td, s, &len, &owned);
 	b = (struct ring_buf){ p, p ? p + len : NULL, td->ring.swap, false };
 	if (!p || !readers[i].read(td, &b)) {
@@ -154,8 +159,6 @@ static void read_section(struct trace_dat *td, const struct section *s)
 		else
 			parse_remark(td->ctx, true, "its section with %s is damaged", readers[i].what);
 	}
-	if (p)
-		td->seen |= 1u << s->id;
 	if (keep && !keep->owned)
 		keep->owned = (char *)owned;
 	else

@@ -523,6 +523,37 @@ static void test_bad_pages(void **state)
 	}
 }
 
+/* What would make the same bytes be read again and again. */
+static void test_overlap(void **state)
+{
+	struct cpu_data cpus[2];
+	struct seen seen;
+	struct out o;
+	size_t table;
+
+	(void)state;
+	two_cpus(cpus, false, 8);
+	v6_file(&o, false, 8, cpus, 2);
+	table = o.n;
+	while (memcmp(o.data + table, "flyrecord", 10))
+		table--;
+	set(&o, table + 10, 0, 8);		/* CPU 0: from the file's begin */
+	set(&o, table + 18, o.n, 8);
+	parse_out(&seen, &o);
+	assert_non_null(strstr(seen.remarks, "overlap"));
+	done(&seen);
+	free(o.data);
+	/* Options that name themselves. */
+	v7_file(&o, ZSTD, false, 8, cpus, 2, NULL);
+	table = o.n - 8;
+	memcpy(o.data + table, o.data + 10 + 2 + 1 + 1 + 4 + 5 + 6, 8);
+	parse_out(&seen, &o);
+	assert_true(*seen.remarks);
+	done(&seen);
+	free(o.data);
+	free_cpus(cpus);
+}
+
 static void test_unknown_format(void **state)
 {
 	struct cpu_data cpus[2] = { 0 };
@@ -696,6 +727,7 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_bad_pages),
+		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_unknown_format),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_raw),
