@@ -23,24 +23,39 @@ struct perf_script {
 	char			stack[STACK_TEXT];
 };
 
-/* The tracepoint's text without "ADDRESS symbol (dso)" that -F +ip,sym puts behind it. */
+static const char *word_before(const char *s, const char *p)
+{
+	while (p > s && p[-1] == ' ')
+		p--;
+	while (p > s && p[-1] != ' ')
+		p--;
+	return p;
+}
+
+/* The tracepoint's text without "ADDRESS symbol (dso)" that -F +ip,sym,dso puts behind it. */
 static size_t text_len(const struct perf_script_line *l)
 {
-	const char *s = l->text, *end = s + l->text_len, *p, *name;
-	uint64_t ip;
-	size_t len;
+	const char *s = l->text, *end = s + l->text_len, *p, *q;
 
 	while (end > s && end[-1] == ' ')
 		end--;
-	if (end - s < 24 || end[-1] != ')')
+	p = end;
+	if (end - s < 24)
 		return (size_t)(end - s);
-	for (p = end; p - s > 16 && end - p < 300; p--) {
-		if (p[-1] != ' ' || hex_value(*p) < 0)
-			continue;
-		if (end - p > 16 && p[16] == ' ' && perf_script_frame(p - 1, (size_t)(end - p + 1), &ip, &name, &len) && len)
-			return (size_t)(p - 1 - s);
+	if (p[-1] == ')') {	/* the file's name may have blanks */
+		q = word_before(s, p);
+		while (q > s && *q != '(')
+			q = word_before(s, q);
+		p = q;
 	}
-	return (size_t)(end - s);
+	q = word_before(s, word_before(s, p));
+	for (p = q; p < end && hex_value(*p) >= 0; p++)
+		;
+	if (p - q < 12 || p - q > 16 || p == end || *p != ' ' || q == s)
+		return (size_t)(end - s);
+	for (p++; p < end && *p == ' '; p++)
+		;
+	return p < end && *p != '(' && !memchr(p, '=', (size_t)(end - p)) ? (size_t)(q - 1 - s) : (size_t)(end - s);
 }
 
 static void script_fields(void *priv, const struct event *ev,
@@ -280,12 +295,12 @@ static enum line_result script_line(struct parse_ctx *ctx, void *state, const st
 	uint64_t ip;
 	size_t len;
 
+	if (perf_script_split(ln->s, ln->len, &l))
+		return l.event_len ? take_event(f, ln, &l) : side_band(f, ln, &l);
 	if (f->pending && perf_script_frame(ln->s, ln->len, &ip, &name, &len)) {
 		add_frame(f, ip, name, len);
 		return LINE_TAKEN;
 	}
-	if (perf_script_split(ln->s, ln->len, &l))
-		return l.event_len ? take_event(f, ln, &l) : side_band(f, ln, &l);
 	if (!ln->len)
 		return ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
 	if (*ln->s == '#' && perf_text_header_is(ln->s, ln->len)) {
@@ -351,11 +366,13 @@ static int script_sniff(const struct sniff *sn)
 			if (memmem(p, n, "Overhead", 8) || memmem(p, n, "# To display the perf.data header", 33))
 				return 0;	/* perf report's */
 			header += perf_text_header_is(p, n);
+		} else if (perf_script_split(p, n, &l)) {
+			lines++;
+			good++;
 		} else if (good && perf_script_frame(p, n, &ip, &name, &len)) {
 			frames++;
 		} else {
 			lines++;
-			good += perf_script_split(p, n, &l);
 		}
 	}
 	if (!good)

@@ -104,6 +104,21 @@ static const char *skip_ids(const char *s, const char *end, struct perf_script_l
 	return p;
 }
 
+/* --Latency cuts the comm to eight bytes and prints the CPU bare: "CPU 0/KV   169   0". */
+static const char *skip_latency(const char *s, const char *end, struct perf_script_line *l)
+{
+	struct perf_script_line t;
+	const char *p = skip_ids(s, end, &t);
+
+	l->latency = false;
+	if (p == end || p == s || p - s > 8 || t.pid >= 0 || l->tid < 0 || l->tid > 999)
+		return end;
+	l->latency = true;
+	l->cpu = (uint16_t)l->tid;
+	l->tid = t.tid;
+	return p;
+}
+
 static bool split_left(const char *s, const char *end, struct perf_script_line *l)
 {
 	while (end > s && blank(end[-1]))
@@ -113,10 +128,12 @@ static bool split_left(const char *s, const char *end, struct perf_script_line *
 	end = skip_ids(s, end, l);
 	while (s < end && blank(*s))
 		s++;
+	if (l->cpu == EVENT_CPU_NONE && l->pid < 0)
+		end = skip_latency(s, end, l);
 	if (l->tid < 0 && l->cpu == EVENT_CPU_NONE && s < end)
 		return false;	/* words and a time: anything */
 	l->comm_len = MIN((size_t)(end - s), (size_t)COMM_MAX);
-	l->comm = l->comm_len && *s != ':' ? s : NULL;
+	l->comm = l->comm_len && *s != ':' && !(l->latency && l->comm_len == 8) ? s : NULL;
 	return true;
 }
 

@@ -4,6 +4,7 @@
  * time and event are among them.
  *
  *   COMM  [PID/]TID  [[CPU]]  [MISC]  TIME: [PERIOD] EVENT: TEXT
+ *   COMM8 TID CPU TIME: EVENT: TEXT			(--Latency)
  *
  * A comm may hold blanks, colons, slashes and digits; so the split is anchored at the time, a number
  * with six or nine decimals and a colon. (perf: perf_sample__fprintf_start() and process_event() of
@@ -20,6 +21,7 @@ struct perf_script_line {
 	int32_t		pid, tid;	/* -1 not printed */
 	uint16_t	cpu;		/* EVENT_CPU_NONE not printed */
 	uint8_t		decimals;	/* of the time: 6 or 9 */
+	bool		latency;	/* --Latency's columns: a comm of eight bytes may be cut and is not told */
 	uint64_t	time;		/* ns */
 	uint64_t	period;		/* 0 not printed */
 	const char	*event;		/* "kvm:kvm_exit", "cpu-clock", "cycles:ppp" */

@@ -26,6 +26,10 @@ static const struct want wants[] = {
 	{ "CPU 0/KVM 7 [003] G      5.000000: kvm:kvm_entry: vcpu 0, rip 0xfff0", "CPU 0/KVM", -1, 7, 3, 5000000000, 0,
 	  "kvm:kvm_entry", 3, "vcpu 0, rip 0xfff0" },
 	{ " 7 [003] 5.000000: kvm:kvm_entry: vcpu 0", NULL, -1, 7, 3, 5000000000, 0, "kvm:kvm_entry", 3, "vcpu 0" },
+	{ "CPU 0/KV   169   0   153.849761:            kvm:kvm_entry: vcpu 0", NULL, -1, 169, 0, 153849761000, 0, "kvm:kvm_entry", 3,
+	  "vcpu 0" },
+	{ "perf       169   1   153.849761: cpu-clock: x", "perf", -1, 169, 1, 153849761000, 0, "cpu-clock", 0, "x" },
+	{ "    0 [001]   153.912767: kvm:kvm_entry: x", NULL, -1, 0, 1, 153912767000, 0, "kvm:kvm_entry", 3, "x" },
 	{ ":123   123 [000]     5.000000: kvm:kvm_entry:", NULL, -1, 123, 0, 5000000000, 0, "kvm:kvm_entry", 3, "" },
 	{ "5.000000: kvm:kvm_entry: x", NULL, -1, -1, -1, 5000000000, 0, "kvm:kvm_entry", 3, "x" },
 	{ "a b:c 1 [000] 4.0: x   9 [002]     5.000000: probe_libc:malloc: (7f00)", "a b:c 1 [000] 4", -1, 9, 2, 5000000000, 0,
@@ -193,7 +197,8 @@ static void test_texts(void **state)
 		"perf 1 [000] 1.000003: kprobes:r_kvm_vm_create: (ffffffffb1cef350 <- ffffffffb1cef351) arg1=0x5\n"
 		"perf 1 [000] 1.000004: sched:sched_switch: prev_comm=a b prev_pid=1 prev_prio=120 prev_state=D ==> next_comm=c next_pid=2 next_prio=98 ffffffff974474c8 __schedule+0x4f8 ([kernel.kallsyms])\n"
 		"perf 1 [000] 1.000005: syscalls:sys_enter_ioctl: fd: 0x00000003, cmd: 0x0000ae01, arg: 0x00000000\n"
-		"perf 1 [000] 1.000006: sched:sched_waking: comm=broken\n");
+		"perf 1 [000] 1.000006: kvm:kvm_userspace_exit: reason KVM_EXIT_IO (2) ffffffffc05fb5f2 [unknown] (/lib/a b/kvm.ko)\n"
+		"perf 1 [000] 1.000007: sched:sched_waking: comm=broken\n");
 	assert_int_equal(nth(&c, EV_LOST, 0)->ev.a[0], 12);
 	assert_int_equal(nth(&c, EV_SYS_ENTER, 0)->ev.b[0], 16);
 	assert_int_equal(nth(&c, EV_SYS_ENTER, 0)->ev.a[1], 0x2400);
@@ -205,6 +210,7 @@ static void test_texts(void **state)
 	assert_int_equal(nth(&c, EV_SYSCALL_ENTER, 0)->ev.a[1], 0xae01);
 	assert_true(remark_has(&c, "text of 1 event not understood"));
 	assert_int_equal(c.n_lost, 12);
+	assert_int_equal(nth(&c, EV_KVM_USERSPACE_EXIT, 0)->ev.b[0], 2);
 	capture_free(&c);
 }
 
