@@ -4,7 +4,10 @@
 
 #define PATH_LEN_MAX	255
 
-enum style { STYLE_NONE, STYLE_EQUALS, STYLE_TAIL, STYLE_CAT, STYLE_GREP };
+enum style { STYLE_NONE, STYLE_EQUALS, STYLE_TAIL, STYLE_CAT, STYLE_GREP, STYLE_COMMAND };
+
+/* Commands whose output is known only as a whole. */
+static const char *const commands[] = { "lscpu", "sysctl", "kvm_stat" };
 
 struct head {
 	enum style	style;
@@ -85,6 +88,31 @@ static bool head_cat(const char *s, size_t len, struct head *h)
 	return h->path_len && rest_blank(p + h->path_len, len - (size_t)(p - s) - h->path_len);
 }
 
+/* "# lscpu", as pvereport heads its parts, or behind a prompt. */
+static bool head_command(const char *s, size_t len, struct head *h)
+{
+	size_t at, i, n;
+
+	if (len > 200)
+		return false;
+	for (at = 0; at + 2 < len && at < 64; at++) {
+		if ((s[at] != '#' && s[at] != '$') || s[at + 1] != ' ')
+			continue;
+		for (i = 0; i < ARRAY_SIZE(commands); i++) {
+			n = strlen(commands[i]);
+			if (len - at - 2 < n || memcmp(s + at + 2, commands[i], n) ||
+			    (len - at - 2 > n && s[at + 2 + n] != ' '))
+				continue;
+			h->path = s + at + 2;
+			h->path_len = n;
+			h->prompt_len = at + 2;
+			h->style = STYLE_COMMAND;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool head_grep(const char *s, size_t len, struct head *h)
 {
 	const char *colon;
@@ -113,7 +141,7 @@ static enum style parse_head(const struct line *ln, struct head *h)
 		len--;
 	}
 	if (head_equals(s, len, h) || head_tail(s, len, h) || head_cat(s, len, h) ||
-	    head_grep(s, len, h))
+	    head_command(s, len, h) || head_grep(s, len, h))
 		return h->style;
 	return STYLE_NONE;
 }
@@ -147,7 +175,13 @@ static bool ends(const struct head *h, const struct mail_line *head, const struc
 		return true;
 	style = parse_head(&l->ln, &other);
 	switch (h->style) {
+	case STYLE_COMMAND:
+		return style == STYLE_CAT || (l->ln.len > h->prompt_len && !memcmp(l->ln.s, head->ln.s, h->prompt_len)) ||
+		       (l->ln.len >= 5 && !memcmp(l->ln.s, "==== ", 5));
 	case STYLE_CAT:
+		/* each processor is a paragraph */
+		if (h->path_len >= 7 && !memcmp(h->path + h->path_len - 7, "cpuinfo", 7))
+			return l->ln.len && !memchr(l->ln.s, ':', l->ln.len);
 		return !l->ln.len || style == STYLE_CAT ||
 		       (l->ln.len >= h->prompt_len && h->prompt_len > 2 &&
 			!memcmp(l->ln.s, head->ln.s, h->prompt_len));

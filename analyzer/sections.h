@@ -4,7 +4,9 @@
  *
  *	== PATH			==> PATH <==		$ cat PATH  or  # cat PATH
  *	/sys/PATH:VALUE lines			lines			lines
- *(as grep prints)
+ *	(as grep prints)
+ *
+ * and the output of a few commands under "# COMMAND", as Proxmox VE's pvereport has them.
  */
 #ifndef KM_SECTIONS_H
 #define KM_SECTIONS_H

@@ -504,6 +504,9 @@ static enum line_result qemu_line(struct parse_ctx *ctx, void *state, const stru
 		}
 		st->len = st->n_lines = 0;
 		c.p = at;
+		if (ln->len == 512 || ln->len == 511)	/* cut by top -w512: half a word is wrong */
+			while (c.end > c.p && !is_blank(c.end[-1]))
+				c.end--;
 	}
 	add_text(st, c.p, scan_left(&c), ln->no);
 	st->open = continues;

@@ -196,8 +196,8 @@ static enum line_result top_line_of(struct parse_ctx *ctx, struct top_state *st,
 		return ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
 	if (take_cpu(ctx, st, ln) || take_heading(st, ln))
 		return LINE_TAKEN;
-	if (st->command >= 0 && take_task(ctx, st, ln))
-		return LINE_TAKEN;
+	if (st->command >= 0 && take_task(ctx, st, ln))	/* with -c, command lines are there to be read, too */
+		return scan_find(&c, " -name ") ? LINE_NOT_MINE : LINE_TAKEN;
 	if (scan_lit(&c, "Tasks: ") || scan_lit(&c, "Threads: ") || scan_lit(&c, "MiB ") || scan_lit(&c, "KiB ") || scan_lit(&c, "GiB ") ||
 	    scan_lit(&c, "Mem: ") || scan_lit(&c, "Swap: "))
 		return LINE_SKIPPED;

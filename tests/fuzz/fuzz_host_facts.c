@@ -7,12 +7,13 @@
 
 /* Names by which those are known that go by name. */
 static const char *const names[] = {
-	[2] = "proc/pressure/cpu", [5] = "debug/kvm/12-3/vcpu0/exits", [7] = "proc/12/schedstat",
+	[2] = "proc/pressure/cpu", [5] = "debug/kvm/12-3/vcpu0/exits", [7] = "proc/12/schedstat", [16] = "qemu-server/100.conf",
 };
 
 static const char *const formats[] = {
 	"libvirt domain", "qemu command line", "pressure", "interrupts", "cpuinfo", "kvm counters", "kvm_stat", "task",
 	"schedstat", "stat", "sched features", "kallsyms", "top", "sysstat", "rtla", "perf lock contention",
+	"proxmox vm",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

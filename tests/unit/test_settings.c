@@ -53,8 +53,9 @@ static void test_values(void **state __unused)
 		{ "uptime-before.txt", "11.77\n", "proc.uptime_s=11.77" },
 		{ "proc/uptime", "11.77 20.50\n", "proc.uptime_s=11.77" },
 		{ "proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/sda1 kvm.tdp_mmu=0\n",
-		  "kernel.cmdline=BOOT_IMAGE=/vmlinuz root=/dev/sda1 kvm.tdp_mmu=0" },
-		{ "proc/1/cmdline", "qemu-system-x86_64 -drive root=x\n", NULL },
+		  "kernel.cmdline=BOOT_IMAGE=/vmlinuz root=/dev/sda1 kvm.tdp_mmu=0,cmdline.kvm.tdp_mmu=0" },
+		{ "proc/1/cmdline", "qemu-system-x86_64 -drive root=x\n", "qemu.unnamed.emulator=qemu-system-x86_64" },
+		{ "proc/1/cmdline", "/sbin/init root=x\n", NULL },
 	};
 	size_t i;
 
