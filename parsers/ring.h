@@ -300,8 +300,8 @@ struct error *ring_losses(struct ring *r, const char *instance, bool recorded, i
 /* ring_unpack() - decompress exactly @size bytes; false when the data is damaged or gives other. */
 bool ring_unpack(enum ring_packing how, const uint8_t *p, size_t packed, uint8_t *out, size_t size);
 /*
- * ring_add_pages() - @cpu's pages as they are: @size bytes at @data, position @pos of the first. CPUs
- * do not share pages, so all together are never more than the member (r->room).
+ * ring_add_pages() - @cpu's pages as they are: @size bytes at @data, position @pos of the first.
+ * CPUs do not share pages, so all together are never more than the member (r->room).
  */
 void ring_add_pages(struct ring *r, uint32_t cpu, const uint8_t *data, uint64_t size, uint64_t pos);
 /*

@@ -120,14 +120,15 @@ static void shift_cpu(struct ring_shift *s, struct ring_buf *b)
 static void take_shift(struct trace_dat *td, struct ring_buf *b)
 {
 	struct ring *r = &td->ring;
+	_cleanup_free_ char *peer = xasprintf("0x%" PRIx64, ring_u64(b));
 	uint32_t cpus, i, j;
 
-	ring_u64(b);
 	r->interpolate = ring_u32(b) & 1;
 	cpus = ring_u32(b);
 	if (b->bad || cpus > RING_MAX_CPUS || r->shifts)
 		return;
 	td->guest_file = true;
+	dat_fact(td, "trace_cmd.peer", peer);	/* the host's trace_cmd.id */
 	r->shifts = xcalloc(cpus + 1, sizeof(*r->shifts));
 	for (i = 0; i < cpus && !b->bad; i++, r->n_shifts++)
 		shift_cpu(&r->shifts[i], b);
@@ -149,13 +150,16 @@ static void take_shift(struct trace_dat *td, struct ring_buf *b)
 static void take_guest(struct trace_dat *td, struct ring_buf *b)
 {
 	const char *name = ring_string(b);
+	_cleanup_free_ char *id = xasprintf("0x%" PRIx64, ring_u64(b));
+	_cleanup_free_ char *id_key = NULL;
 	uint32_t cpus, i;
 
-	ring_u64(b);
 	cpus = ring_u32(b);
 	if (!name || b->bad)
 		return;
 	td->host_file = true;
+	id_key = xasprintf("trace_cmd.guest.%.64s.id", name);
+	dat_fact(td, id_key, id);	/* the guest's trace_cmd.id */
 	for (i = 0; i < cpus && i < RING_MAX_CPUS; i++) {
 		uint32_t cpu = ring_u32(b), tid = ring_u32(b);
 		_cleanup_free_ char *key = NULL;

@@ -342,6 +342,14 @@ static void test_options(void **state)
 	option_text(&o, 1, "0x10");			/* date: 16 us */
 	option_text(&o, 7, "500");			/* offset */
 	option_text(&o, 2, "CPU: 0\nentries: 5\noverrun: 50\ncommit overrun: 0\ndropped events: 2\n");
+	shift = empty(&o);			/* a guest of its own: id, vCPU 0 is task 77 */
+	put_text(&shift, "vm1");
+	put(&shift, 5, 8);
+	put(&shift, 1, 4);
+	put(&shift, 0, 4);
+	put(&shift, 77, 4);
+	option(&o, 13, shift.data, (uint32_t)shift.n);
+	free(shift.data);
 	shift = empty(&o);
 	put(&shift, 99, 8);
 	put(&shift, 0, 4);
@@ -370,6 +378,10 @@ static void test_options(void **state)
 	assert_int_equal(seen.ev[2].time, 1005 / 2 + 1000 + 500);
 	assert_int_equal(case_int(seen.db, 0, "SELECT clock_offset_ns FROM source", ""), 16000);
 	assert_int_equal(case_int(seen.db, 0, "SELECT side = 'guest' FROM source", ""), 1);
+	assert_int_equal(case_int(seen.db, 0, "SELECT value = '0x63' FROM fact "
+				  "WHERE key = 'trace_cmd.peer'", ""), 1);
+	assert_int_equal(case_int(seen.db, 0, "SELECT num FROM fact "
+				  "WHERE key = 'trace_cmd.guest.vm1.vcpu.0.tid'", ""), 77);
 	assert_int_equal(case_int(seen.db, 0, "SELECT events FROM loss WHERE what LIKE '%left%'", ""), 5);
 	assert_int_equal(case_int(seen.db, 0, "SELECT events FROM loss WHERE what LIKE '%overwr%'", ""), 8);
 	assert_int_equal(case_int(seen.db, 0, "SELECT events FROM loss WHERE what LIKE '%dropped%'", ""), 2);
