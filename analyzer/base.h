@@ -97,7 +97,7 @@ char *xasprintf(const char *fmt, ...) __printf_like(1, 2);
 
 /* Grow @arr (of elements *arr) to hold at least @need elements; @cap is updated. Amortised O(1). */
 #define GROW(arr, cap, need) do {						\
-	if ((size_t)(need) > (size_t)(cap)) {					\
+	if ((size_t)(need) > (size_t)(cap) || !(arr)) {					\
 		size_t _n = (cap) ? (size_t)(cap) * 2 : 16;			\
 		while (_n < (size_t)(need))					\
 			_n *= 2;						\

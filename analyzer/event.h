@@ -132,7 +132,8 @@ _Static_assert(sizeof(struct event) == 64, "an event is 64 bytes");
 static inline void comm_words(uint64_t w[2], const char *comm, size_t len)
 {
 	w[0] = w[1] = 0;
-	memcpy(w, comm, len < 15 ? len : 15);
+	if (len)
+		memcpy(w, comm, len < 15 ? len : 15);
 }
 
 /* exit_class_of() - class of an exit reason by its printed name (vmx, svm, arm64, s390 spellings).

@@ -198,13 +198,12 @@ static struct error *take(struct flat *f, const uint8_t *rec, uint64_t left, uin
 	return emit(f, rec, size, true);
 }
 
-static struct error *take_part(struct flat *f, const struct perf_part *part, uint64_t start,
+static struct error *walk_part(struct flat *f, const struct perf_part *part, uint64_t start,
 			       uint64_t end)
 {
 	struct error *err = NULL;
 	uint64_t at = start, used;
 
-	f->part = part;
 	f->zstd_bad = false;
 	f->pend_n = 0;
 	if (f->zstd)
@@ -220,6 +219,17 @@ static struct error *take_part(struct flat *f, const struct perf_part *part, uin
 			     " bytes could not be read", part->label, at, end - at);
 	if (!err && f->pend_n)
 		parse_remark(f->pf->ctx, true, "%sthe compressed events end inside a record", part->label);
+	return err;
+}
+
+static struct error *take_part(struct flat *f, const struct perf_part *part, uint64_t start,
+			       uint64_t end)
+{
+	struct error *err;
+
+	f->part = part;
+	err = walk_part(f, part, start, end);
+	f->part = NULL;
 	return err;
 }
 

@@ -10,6 +10,8 @@ uint64_t text_hash(const char *s, size_t len)
 {
 	uint64_t h = len * 0x9e3779b97f4a7c15ULL, w = 0, v = 0;
 
+	if (!s)
+		return 0;
 	if (len >= 8) {
 		memcpy(&w, s, 8);
 		memcpy(&v, s + len - 8, 8);
