@@ -34,8 +34,8 @@ endif
 
 all: kvmortem
 
-config.mk:
-	$(SRC)/configure
+config.mk: $(SRC)/configure $(SRC)/VERSION
+	$(SRC)/configure $(CONFIGURE_ARGS)
 
 kvmortem: $(OBJS)
 	$(say) LINK $@

@@ -129,7 +129,7 @@ _Static_assert(sizeof(struct event) == 64, "an event is 64 bytes");
 #define EXIT_REASON_IDX(b0)	((b0) & 0xffffffu)
 #define EXIT_CLASS(b0)		((enum exit_class)((b0) >> 24))
 
-static inline void comm_words(uint64_t w[2], const char *comm, size_t len)
+static inline __attribute__((nonnull)) void comm_words(uint64_t w[2], const char *comm, size_t len)
 {
 	w[0] = w[1] = 0;
 	if (len)

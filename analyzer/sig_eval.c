@@ -122,7 +122,9 @@ static int64_t canonical_vm(struct case_db *db, int64_t vm)
 	return case_int(
 		db, vm,
 		"SELECT min(b.id) FROM vm a JOIN source sa ON sa.id = a.source_id JOIN vm b ON b.tgid = a.tgid AND a.tgid > 0 "
-		"JOIN source sb ON sb.id = b.source_id AND sb.side = sa.side WHERE a.id = ? HAVING count(*) > 0",
+		"JOIN source sb ON sb.id = b.source_id AND sb.side = sa.side "
+		"WHERE a.id = ? AND coalesce(sa.host = sb.host, 1) AND coalesce(sa.kernel = sb.kernel, 1) "
+		"HAVING count(*) > 0",
 		"i", vm);
 }
 

@@ -204,6 +204,18 @@ static bool strong_from_two_members(const struct sig_evaluation *e, const struct
 	return false;
 }
 
+/* Is @host another than that of a recording which has rows of the subject? */
+static bool other_host(const struct sig_evaluation *e, int64_t vm, const char *host)
+{
+	for (size_t i = 0; i < e->n_rows && host; i++)
+		if (e->rows[i].source && row_of_subject(&e->rows[i], vm) &&
+		    case_int(e->db, 0,
+			     "SELECT host IS NOT NULL AND host <> ? FROM source WHERE id = ?", "si",
+			     host, e->rows[i].source))
+			return true;
+	return false;
+}
+
 /*
  * The host's kernel, of the subject's recordings first, narrowed by its package version. Not known
  * when they disagree.
@@ -221,8 +233,9 @@ static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kerne
 	for (int pass = own ? 0 : 1; pass < 2 && !kv->known && !conflict; pass++) {
 		err = case_query(
 			e->db, &st,
-			"SELECT kernel, id FROM source WHERE side <> 'guest' AND kernel IS NOT NULL UNION ALL "
-			"SELECT value, 0 FROM fact WHERE side <> 'guest' AND key = 'kernel.release'",
+			"SELECT kernel, id, host FROM source WHERE side <> 'guest' AND kernel IS NOT NULL "
+			"UNION ALL SELECT f.value, 0, s.host FROM fact f JOIN source s ON s.id = f.source_id "
+			"WHERE f.side <> 'guest' AND f.key = 'kernel.release'",
 			"");
 		if (err)
 			break;
@@ -236,6 +249,9 @@ static void host_kernel(const struct sig_evaluation *e, int64_t vm, struct kerne
 				mine |= source && e->rows[i].source == source &&
 					row_of_subject(&e->rows[i], vm);
 			if ((!pass && !mine) || !release || !kernel_parse(release, &one))
+				continue;
+			/* another host's kernel says nothing of this one */
+			if (pass && other_host(e, vm, (const char *)sqlite3_column_text(st, 2)))
 				continue;
 			if (kv->known && strcmp(kv->raw, one.raw))
 				conflict = true;

@@ -10,8 +10,6 @@ uint64_t text_hash(const char *s, size_t len)
 {
 	uint64_t h = len * 0x9e3779b97f4a7c15ULL, w = 0, v = 0;
 
-	if (!s)
-		return 0;
 	if (len >= 8) {
 		memcpy(&w, s, 8);
 		memcpy(&v, s + len - 8, 8);
@@ -116,7 +114,7 @@ static uint64_t plugin_state(const char *s, size_t len)
 	return bits;
 }
 
-static uint32_t reason_of(struct reasons *all, const char *s, size_t len)
+static __attribute__((nonnull)) uint32_t reason_of(struct reasons *all, const char *s, size_t len)
 {
 	uint64_t h = text_hash(s, len);
 	struct reason_slot *r = &all->slots[h % REASON_SLOTS];

@@ -32,7 +32,7 @@ struct sink {
 };
 
 /* text_hash() - hash of a short name: its length, first, middle and last bytes. */
-uint64_t text_hash(const char *s, size_t len);
+uint64_t text_hash(const char *s, size_t len) __attribute__((nonnull));
 
 void set_slot(struct sink *k, unsigned int slot, uint64_t v);
 
