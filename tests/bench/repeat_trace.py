@@ -15,7 +15,7 @@ def main():
         data = file.read()
     table = data.rindex(b"flyrecord\0") + 10
     page = struct.unpack_from("<I", data, data.index(b"\0", 10) + 3)[0]
-    first = min(struct.unpack_from("<Q", data, at)[0] for at in (table,))
+    first = struct.unpack_from("<Q", data, table)[0]
     cpus = []
     at = table
     while at + 16 <= first and len(cpus) < 4096:

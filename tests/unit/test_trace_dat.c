@@ -535,6 +535,32 @@ static void test_bad_pages(void **state)
 	}
 }
 
+/* trace_printk() writes its text into the record. */
+static void test_print(void **state)
+{
+	struct cpu_data cpus[2] = { 0 };
+	struct seen seen;
+	struct out o, p;
+	size_t at;
+
+	(void)state;
+	cpus[0].pages.lsize = 8;
+	at = page_begin(&cpus[0].pages, 2500000);
+	p = common(&cpus[0].pages, ID_PRINT, 8);
+	put(&p, 0x2001, 8);
+	put_text(&p, "went wrong\n");
+	finish(&cpus[0].pages, 0, &p, false);
+	page_end(&cpus[0].pages, at, 0, 0);
+	v6_file(&o, false, 8, cpus, 1);
+	parse_out(&seen, &o);
+	assert_int_equal(seen.n, 1);
+	assert_string_equal(seen.name[0], "print");
+	assert_string_equal(seen.cite, "CPU 0/KVM-8 [000] 0.002500: print: went wrong");
+	done(&seen);
+	free(o.data);
+	free_cpus(cpus);
+}
+
 /* What would make the same bytes be read again and again. */
 static void test_overlap(void **state)
 {
@@ -739,6 +765,7 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_bad_pages),
+		cmocka_unit_test(test_print),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_unknown_format),
 		cmocka_unit_test(test_refused),
