@@ -53,12 +53,10 @@ void trees_free(struct trees *t)
 
 static const struct parser *claimed_by(const struct member *m, size_t *root, enum tree_role *role)
 {
-	const struct sniff s = { .name = m->name,
-				 .head = m->data,
-				 .len = MIN(m->size, (uint64_t)HEAD_MAX),
-				 .size = m->size };
+	struct sniff s = { .name = m->name, .head = m->data, .size = m->size };
 	const struct parser *const *it;
 
+	s.len = MIN(m->size, (uint64_t)HEAD_MAX);
 	SET_FOREACH(parsers, it) {
 		*role = (*it)->claim ? (*it)->claim(&s, root) : TREE_NONE;
 		if (*role != TREE_NONE && *root < strlen(m->name))

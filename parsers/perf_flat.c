@@ -57,7 +57,8 @@ static void place(struct flat *f, uint64_t off, bool packed)
 		return;
 	}
 	GROW(pf->places, pf->cap_places, pf->n_places + 1);
-	pf->places[pf->n_places++] = now;
+	if (pf->places)
+		pf->places[pf->n_places++] = now;
 }
 
 /* Append @size bytes; a whole @record is turned into this machine's byte order. */
@@ -212,13 +213,14 @@ static struct error *walk_part(struct flat *f, const struct perf_part *part, uin
 		err = take(f, part->data + at, end - at, at, &used);
 		at += used;
 		if (!(f->records++ & 0xffff) && stream_interrupted())
-			return err;
+			end = at;
 	}
 	if (!err && at < end)
 		parse_remark(f->pf->ctx, true, "%scut inside a record at byte %" PRIu64 ": the last %" PRIu64
 			     " bytes could not be read", part->label, at, end - at);
 	if (!err && f->pend_n)
 		parse_remark(f->pf->ctx, true, "%sthe compressed events end inside a record", part->label);
+	f->part = NULL;
 	return err;
 }
 
