@@ -4,6 +4,10 @@
 
 static int chain_run(const struct options *opt, struct error **err)
 {
+	if (opt->chain_stall >= 0 && opt->chain_at) {
+		*err = error_new(ERR_USAGE, "--stall and --at name one stall each: give one of them");
+		return EXIT_USAGE;
+	}
 	return view_run(opt, "chain", err);
 }
 

@@ -517,7 +517,7 @@ static struct error *run_mixed(struct mixed *mx)
 		window_drop(mx, used);
 	}
 	if (mx->walk.w.cut)
-		parse_remark(mx->ctx, true, "%" PRIu64 " lines longer than 64 KiB: cut there", mx->walk.w.cut);
+		parse_remark(mx->ctx, true, "lines longer than 64 KiB: cut there (%" PRIu64 ")", mx->walk.w.cut);
 	return NULL;
 }
 
@@ -585,7 +585,7 @@ struct error *textfeed_whole(struct parse_ctx *ctx, const struct parser *p)
 	else
 		err = e;
 	if (w.cut)
-		parse_remark(ctx, true, "%" PRIu64 " lines longer than 64 KiB: cut there", w.cut);
+		parse_remark(ctx, true, "lines longer than 64 KiB: cut there (%" PRIu64 ")", w.cut);
 	if (not_mine)
 		parse_remark(ctx, false, "%" PRIu64 " of %" PRIu64 " lines not understood, the first is line %" PRIu64,
 			     not_mine, n, first);
