@@ -98,7 +98,8 @@ static struct call_stat *find_stat(struct call_log *log, uint32_t name, int64_t 
 	return &log->stats[id];
 }
 
-void call_log_add(struct parse_ctx *ctx, struct call_log *log, const struct line *ln, const struct call *call)
+void call_log_add(struct parse_ctx *ctx, struct call_log *log, const struct line *ln,
+		  const struct call *call)
 {
 	uint32_t name = strtab_id(&log->names, call->name, strlen(call->name));
 	bool kvm = !strncmp(call->name, "ioctl:KVM_", 10) && strcmp(call->name, "ioctl:KVM_RUN");
@@ -144,8 +145,9 @@ static int by_seq(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static struct error *store_spans(struct parse_ctx *ctx, struct call_log *log, struct span_pool *pool, int64_t source_id,
-				 const char *origin, int64_t resolution_ns)
+static struct error *store_spans(struct parse_ctx *ctx, struct call_log *log,
+				 struct span_pool *pool, int64_t source_id, const char *origin,
+				 int64_t resolution_ns)
 {
 	size_t i;
 
@@ -166,8 +168,8 @@ static struct error *store_spans(struct parse_ctx *ctx, struct call_log *log, st
 	return NULL;
 }
 
-struct error *call_log_store(struct parse_ctx *ctx, struct call_log *log, int64_t source_id, const char *origin,
-			     int64_t resolution_ns)
+struct error *call_log_store(struct parse_ctx *ctx, struct call_log *log, int64_t source_id,
+			     const char *origin, int64_t resolution_ns)
 {
 	size_t i;
 

@@ -4,15 +4,16 @@
  *
  *   Analyze events for all VMs, all VCPUs:
  *
- *             VM-EXIT    Samples  Samples%     Time%    Min Time    Max Time         Avg time
+ *   VM-EXIT    Samples  Samples%     Time%    Min Time    Max Time         Avg time
  *
- *                  io        182    57.05%    40.19%      0.00us 294363.30us  16395.07us ( +-  20.98% )
+ *        io        182    57.05%    40.19%      0.00us 294363.30us  16395.07us ( +-  20.98% )
  *
  *   Total Samples:319, Total events handled time:7425268.15us.
  *
- * Older perf prints no least and longest time. Gives rows of exit_stat (origin 'table'). The average has
- * two decimals of a microsecond, so the total is that times the count; without an average it is the share
- * of the table's total. perf prints 0.00us as the least time where a vCPU had no such event: unknown here.
+ * Older perf prints no least and longest time. Gives rows of exit_stat (origin 'table'). The
+ * average has two decimals of a microsecond, so the total is that times the count; without an
+ * average it is the share of the table's total. perf prints 0.00us as the least time where a vCPU
+ * had no such event: unknown here.
  */
 #include "scan.h"
 
@@ -210,7 +211,8 @@ static struct error *source_for(struct parse_ctx *ctx, struct stat_state *st)
 {
 	int8_t kind = st->vcpu == UNKNOWN ? 1 : 2;
 	uint64_t bit = st->vcpu >= 0 && st->vcpu < 64 ? 1ULL << st->vcpu : 0;
-	bool again = (st->seen[st->event] && (st->seen[st->event] != kind || kind == 1)) || st->vcpus[st->event] & bit;
+	bool again = (st->seen[st->event] && (st->seen[st->event] != kind || kind == 1)) ||
+		     st->vcpus[st->event] & bit;
 	_cleanup_free_ char *path = NULL;
 
 	if (st->source_id && (!again || st->sources >= MAX_SOURCES)) {
@@ -228,8 +230,8 @@ static struct error *source_for(struct parse_ctx *ctx, struct stat_state *st)
 	return NULL;
 }
 
-static struct error *store_row(struct parse_ctx *ctx, const struct stat_state *st, const struct stat_row *r,
-			       int64_t table_ns)
+static struct error *store_row(struct parse_ctx *ctx, const struct stat_state *st,
+			       const struct stat_row *r, int64_t table_ns)
 {
 	double mean = (double)r->avg_ns, n = (double)r->count, dev = mean * r->dev_pct / 100;
 	int64_t total = UNKNOWN;
@@ -240,17 +242,20 @@ static struct error *store_row(struct parse_ctx *ctx, const struct stat_state *s
 		total = (int64_t)((double)table_ns * r->time_pct / 100);
 	if (r->avg_ns < 0)
 		mean = total >= 0 ? (double)total / n : 0;
-	return case_insert(ctx->db, NULL,
-			   "INSERT INTO exit_stat(source_id, origin, event, vcpu, reason, count, total_ns, min_ns, max_ns, mean, m2, "
-			   "cite_id) VALUES(?,'table',?,?,?,?,?,?,?,?,nullif(?,-1.0),?)",
-			   "isIsiIIIddI", st->source_id, tables[st->event].event, st->vcpu >= 0 ? &st->vcpu : NULL,
-			   r->reason, r->count, total >= 0 ? &total : NULL, r->min_ns > 0 ? &r->min_ns : NULL,
-			   r->max_ns >= 0 ? &r->max_ns : NULL, mean, r->avg_ns >= 0 && r->dev_pct >= 0 ? dev * dev * n * (n - 1) : -1.0,
-			   r->cite > 0 ? &r->cite : NULL);
+	return case_insert(
+		ctx->db, NULL,
+		"INSERT INTO exit_stat(source_id, origin, event, vcpu, reason, count, total_ns, min_ns, max_ns, mean, m2, "
+		"cite_id) VALUES(?,'table',?,?,?,?,?,?,?,?,nullif(?,-1.0),?)",
+		"isIsiIIIddI", st->source_id, tables[st->event].event,
+		st->vcpu >= 0 ? &st->vcpu : NULL, r->reason, r->count, total >= 0 ? &total : NULL,
+		r->min_ns > 0 ? &r->min_ns : NULL, r->max_ns >= 0 ? &r->max_ns : NULL, mean,
+		r->avg_ns >= 0 && r->dev_pct >= 0 ? dev * dev * n * (n - 1) : -1.0,
+		r->cite > 0 ? &r->cite : NULL);
 }
 
 /* The table is over: its total is known now, or never. */
-static struct error *close_table(struct parse_ctx *ctx, struct stat_state *st, int64_t samples, int64_t table_ns)
+static struct error *close_table(struct parse_ctx *ctx, struct stat_state *st, int64_t samples,
+				 int64_t table_ns)
 {
 	int64_t sum = 0;
 	size_t i;
@@ -279,8 +284,8 @@ static void must(struct parse_ctx *ctx, struct error *err)
 	error_free(err);
 }
 
-static enum line_result take_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
-				 struct stat_row *r)
+static enum line_result take_row(struct parse_ctx *ctx, struct stat_state *st,
+				 const struct line *ln, struct stat_row *r)
 {
 	if (!st->open) {	/* the header was not copied */
 		size_t len = strlen(r->reason);
@@ -336,7 +341,8 @@ static enum line_result stat_line(struct parse_ctx *ctx, void *state, const stru
 				    ctx_cite(ctx, ln, CASE_NO_TIME)));
 		return LINE_TAKEN;
 	}
-	return is_frame(ln) && (!ctx->embedded || st->open) && ln->len ? LINE_SKIPPED : LINE_NOT_MINE;
+	return is_frame(ln) && (!ctx->embedded || st->open) && ln->len ? LINE_SKIPPED
+								       : LINE_NOT_MINE;
 }
 
 static struct error *stat_begin(struct parse_ctx *ctx __unused, void **state)
@@ -363,7 +369,8 @@ static bool sniff_test(const struct line *ln)
 	int64_t a, b;
 	struct stat_row r;
 
-	return parse_row(ln, &r) || title_of(ln) >= 0 || is_scope(ln, &a) || is_total(ln, &a, &b) || is_frame(ln);
+	return parse_row(ln, &r) || title_of(ln) >= 0 || is_scope(ln, &a) || is_total(ln, &a, &b) ||
+	       is_frame(ln);
 }
 
 static int stat_sniff(const struct sniff *s)

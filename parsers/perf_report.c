@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_report.c - the tables of `perf report --stdio` (tools/perf/ui/stdio/hist.c), with or without --header,
- * sample counts (-n), children and call graphs.
+ * perf_report.c - the tables of `perf report --stdio` (tools/perf/ui/stdio/hist.c), with or without
+ * --header, sample counts (-n), children and call graphs.
  *
  *   # Samples: 1K of event 'kvm:kvm_page_fault'
  *   # Event count (approx.): 1695
@@ -14,9 +14,10 @@
  *               ---npf_interception
  *                  kvm_arch_vcpu_ioctl_run
  *
- * Each row is a row of stack_count: its frames are the symbol and, where the graph below it goes from it, the
- * callers that all of its samples share. Every way through a graph is a row of `stack` besides. The columns lie
- * where the dotted line says. Counts are exact where perf prints them (-n), else its share of the samples.
+ * Each row is a row of stack_count: its frames are the symbol and, where the graph below it goes
+ * from it, the callers that all of its samples share. Every way through a graph is a row of `stack`
+ * besides. The columns lie where the dotted line says. Counts are exact where perf prints them
+ * (-n), else its share of the samples.
  */
 #include "perf_text_header.h"
 #include "scan.h"
@@ -26,7 +27,16 @@
 #define MAX_FRAMES	128
 #define FRAMES_TEXT	6000
 
-enum column { COL_OTHER, COL_OVERHEAD, COL_CHILDREN, COL_SELF, COL_SAMPLES, COL_PID, COL_SYMBOL, N_COL };
+enum column {
+	COL_OTHER,
+	COL_OVERHEAD,
+	COL_CHILDREN,
+	COL_SELF,
+	COL_SAMPLES,
+	COL_PID,
+	COL_SYMBOL,
+	N_COL
+};
 
 struct frame {
 	char		name[120];
@@ -118,7 +128,8 @@ static void set_columns(struct report *r, const char *s, size_t len)
 		if (next >= len)
 			next = titles;
 		r->columns[r->n_columns].what =
-			from < titles ? column_of(r->titles + from, MIN(next, titles) - from) : COL_OTHER;
+			from < titles ? column_of(r->titles + from, MIN(next, titles) - from)
+				      : COL_OTHER;
 		r->children |= r->columns[r->n_columns++].what == COL_CHILDREN;
 	}
 }
@@ -313,7 +324,8 @@ static void take_graph(struct parse_ctx *ctx, struct report *r, const struct lin
 			path_text(r, r->trunk, r->trunk_text);
 		}
 	}
-	while (r->depth && (branch ? r->path[r->depth - 1].column >= column : r->path[r->depth - 1].column > column))
+	while (r->depth && (branch ? r->path[r->depth - 1].column >= column
+				   : r->path[r->depth - 1].column > column))
 		r->depth--;
 	if (r->depth >= MAX_FRAMES)
 		return;
@@ -327,7 +339,10 @@ static void take_graph(struct parse_ctx *ctx, struct report *r, const struct lin
 /* "1K", "16M", "845": the number and whether perf rounded it. */
 static bool short_number(struct scan *c, uint64_t *n, uint64_t *unit)
 {
-	static const struct { char letter; uint64_t unit; } units[] = { { 'K', 1000 }, { 'M', 1000000 }, { 'G', 1000000000 } };
+	static const struct {
+		char letter;
+		uint64_t unit;
+	} units[] = { { 'K', 1000 }, { 'M', 1000000 }, { 'G', 1000000000 } };
 	size_t i;
 
 	*unit = 1;
@@ -364,7 +379,10 @@ static bool take_samples(struct parse_ctx *ctx, struct report *r, const struct l
 	return true;
 }
 
-/* perf rounds samples down to 1000s; of events that were all taken the count of events is their number. */
+/*
+ * perf rounds samples down to 1000s; of events that were all taken the count of events is their
+ * number.
+ */
 static bool take_count(struct parse_ctx *ctx, struct report *r, const struct line *ln)
 {
 	struct scan c = scan_line(ln);
@@ -386,7 +404,8 @@ static bool take_count(struct parse_ctx *ctx, struct report *r, const struct lin
 	} else {
 		snprintf(key, sizeof(key), "perf.samples.%s", r->event);
 		snprintf(text, sizeof(text), "%" PRIu64, r->samples);
-		err = case_fact(ctx->db, r->source_id, ctx->side, key, text, ctx->snapshot, r->cite);
+		err = case_fact(ctx->db, r->source_id, ctx->side, key, text, ctx->snapshot,
+				r->cite);
 	}
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);

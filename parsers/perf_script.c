@@ -2,10 +2,11 @@
 /*
  * perf_script.c - the text of `perf script`, with or without its header.
  *
- * The events are those of the perf.data it was made from, less those that perf leaves out: samples taken
- * in guest mode (the timer interrupt's wake-ups right after an exit) are printed with --guest-code only.
- * So only events that no interrupt handler raises count as complete. What follows an event's name is the kernel's print format
- * (trace_fields.h); call chains stand below the line, one frame a line, and end at a blank line.
+ * The events are those of the perf.data it was made from, less those that perf leaves out: samples
+ * taken in guest mode (the timer interrupt's wake-ups right after an exit) are printed with
+ * --guest-code only. So only events that no interrupt handler raises count as complete. What
+ * follows an event's name is the kernel's print format (trace_fields.h); call chains stand below
+ * the line, one frame a line, and end at a blank line.
  */
 #include "perf_script_line.h"
 #include "perf_text_header.h"
@@ -17,7 +18,8 @@
 struct perf_script {
 	struct text_record	rec;
 	struct perf_text_header	head;
-	struct event		*pending;	/* filled in the batch, not pushed: its call chain may follow */
+	/* filled in the batch, not pushed: its call chain may follow */
+	struct event		*pending;
 	bool			sample;		/* the pending one is a sample, not a tracepoint */
 	size_t			stack_len, frames;
 	char			stack[STACK_TEXT];
@@ -55,11 +57,13 @@ static size_t text_len(const struct perf_script_line *l)
 		return (size_t)(end - s);
 	for (p++; p < end && *p == ' '; p++)
 		;
-	return p < end && *p != '(' && !memchr(p, '=', (size_t)(end - p)) ? (size_t)(q - 1 - s) : (size_t)(end - s);
+	return p < end && *p != '(' && !memchr(p, '=', (size_t)(end - p)) ? (size_t)(q - 1 - s)
+									  : (size_t)(end - s);
 }
 
 static void script_fields(void *priv, const struct event *ev,
-			  void (*emit)(void *arg, const char *name, const struct field_value *v), void *arg)
+			  void (*emit)(void *arg, const char *name, const struct field_value *v),
+			  void *arg)
 {
 	struct perf_script_line l;
 	const char *name;
@@ -79,7 +83,10 @@ static const struct stream_ops script_ops = {
 	.lines_of = text_record_lines_of,
 };
 
-/* Events of task context: an interrupt taken from the guest, whose samples perf leaves out, has none. */
+/*
+ * Events of task context: an interrupt taken from the guest, whose samples perf leaves out, has
+ * none.
+ */
 static bool task_context(const char *system, const char *name)
 {
 	static const char *const systems[] = { "kvm", "kvmmmu", "raw_syscalls", "syscalls" };
@@ -103,8 +110,9 @@ static void declare(struct perf_script *f)
 	for (i = 0; i < f->head.n_events; i++) {
 		const struct perf_text_event *e = &f->head.events[i];
 		const char *colon = strchr(e->name, ':');
-		_cleanup_free_ char *system =
-			e->tracepoint && colon ? xstrndup(e->name, (size_t)(colon - e->name)) : NULL;
+		_cleanup_free_ char *system = e->tracepoint && colon
+						      ? xstrndup(e->name, (size_t)(colon - e->name))
+						      : NULL;
 		enum cov_complete complete = COV_ALL;
 
 		if (e->carrier)
@@ -114,7 +122,8 @@ static void declare(struct perf_script *f)
 		else if (filtered || e->no_kernel || !task_context(system, system ? colon + 1 : ""))
 			complete = COV_FILTERED;
 		stream_event_type(f->rec.s, system, system ? colon + 1 : e->name,
-				  e->tracepoint ? EV_OTHER : EV_SAMPLE, COV_LISTED, complete, scope);
+				  e->tracepoint ? EV_OTHER : EV_SAMPLE, COV_LISTED, complete,
+				  scope);
 	}
 }
 
@@ -201,7 +210,10 @@ static void add_frame(struct perf_script *f, uint64_t ip, const char *name, size
 	f->frames++;
 }
 
-/* A sample that is no tracepoint's: "cpu-clock:  ffffffff9744e8cb native_safe_halt+0xb ([kernel.kallsyms])". */
+/*
+ * A sample that is no tracepoint's: "cpu-clock:  ffffffff9744e8cb native_safe_halt+0xb
+ * ([kernel.kallsyms])".
+ */
 static void fill_sample(struct perf_script *f, const struct perf_script_line *l, struct event *ev)
 {
 	char name[128];
@@ -220,8 +232,8 @@ static void fill_sample(struct perf_script *f, const struct perf_script_line *l,
 		add_frame(f, ip, sym, len);
 }
 
-static void fill_tracepoint(struct perf_script *f, const struct line *ln, const struct perf_script_line *l,
-			    struct event *ev)
+static void fill_tracepoint(struct perf_script *f, const struct line *ln,
+			    const struct perf_script_line *l, struct event *ev)
 {
 	size_t len = text_len(l);
 	struct text_event *d;
@@ -234,7 +246,8 @@ static void fill_tracepoint(struct perf_script *f, const struct line *ln, const 
 }
 
 /* Records that perf prints among the samples: --show-lost-events, --show-task-events ... */
-static enum line_result side_band(struct perf_script *f, const struct line *ln, const struct perf_script_line *l)
+static enum line_result side_band(struct perf_script *f, const struct line *ln,
+				  const struct perf_script_line *l)
 {
 	const char *s = l->text, *end = s + l->text_len, *p;
 	int64_t n;
@@ -252,7 +265,8 @@ static enum line_result side_band(struct perf_script *f, const struct line *ln, 
 	return LINE_TAKEN;
 }
 
-static enum line_result take_event(struct perf_script *f, const struct line *ln, const struct perf_script_line *l)
+static enum line_result take_event(struct perf_script *f, const struct line *ln,
+				   const struct perf_script_line *l)
 {
 	struct event *ev;
 

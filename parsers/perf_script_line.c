@@ -64,7 +64,8 @@ static const char *skip_cpu(const char *s, const char *end, uint16_t *cpu)
 		n += (uint32_t)(p[-1] - '0') * scale;
 		scale *= 10;
 	}
-	if (p == end - 1 || p == s || p[-1] != '[' || (p - 1 > s && !blank(p[-2])) || n >= EVENT_CPU_NONE)
+	if (p == end - 1 || p == s || p[-1] != '[' || (p - 1 > s && !blank(p[-2])) ||
+	    n >= EVENT_CPU_NONE)
 		return end;
 	*cpu = (uint16_t)n;
 	for (p--; p > s && blank(p[-1]); p--)
@@ -110,7 +111,6 @@ static const char *skip_latency(const char *s, const char *end, struct perf_scri
 	struct perf_script_line t;
 	const char *p = skip_ids(s, end, &t);
 
-	l->latency = false;
 	if (p == end || p == s || p - s > 8 || t.pid >= 0 || l->tid < 0 || l->tid > 999)
 		return end;
 	l->latency = true;
@@ -128,6 +128,7 @@ static bool split_left(const char *s, const char *end, struct perf_script_line *
 	end = skip_ids(s, end, l);
 	while (s < end && blank(*s))
 		s++;
+	l->latency = false;
 	if (l->cpu == EVENT_CPU_NONE && l->pid < 0)
 		end = skip_latency(s, end, l);
 	if (l->tid < 0 && l->cpu == EVENT_CPU_NONE && s < end)
@@ -173,7 +174,8 @@ static bool split_right(const char *p, const char *end, struct perf_script_line 
 	}
 	for (name = p; p < end && !blank(*p); p++)
 		;
-	if (p - name < 2 || p - name > EVENT_MAX || p[-1] != ':' || is_digit(*name) || *name == '(' || *name == '[')
+	if (p - name < 2 || p - name > EVENT_MAX || p[-1] != ':' || is_digit(*name) ||
+	    *name == '(' || *name == '[')
 		return false;
 	l->event = name;
 	l->event_len = (size_t)(p - 1 - name);

@@ -5,7 +5,22 @@
 #include "scan.h"
 
 /* Lines by what stands behind "# ", up to their colon; blanks before it vary. */
-enum what { SKIP, HOST, RELEASE, VERSION, ARCH, ONLINE, AVAIL, CPUDESC, CPUID, MEMORY, CMDLINE, EVENTS, CLOCKID, TOD };
+enum what {
+	SKIP,
+	HOST,
+	RELEASE,
+	VERSION,
+	ARCH,
+	ONLINE,
+	AVAIL,
+	CPUDESC,
+	CPUID,
+	MEMORY,
+	CMDLINE,
+	EVENTS,
+	CLOCKID,
+	TOD
+};
 
 static const struct {
 	const char	*name;
@@ -163,8 +178,8 @@ static void keep(char **field, const struct scan *c)
 		*field = xstrndup(c->p, scan_left(c));
 }
 
-static void add_fact(struct parse_ctx *ctx, struct perf_text_header *h, const char *key, const struct scan *c,
-		     const struct line *ln)
+static void add_fact(struct parse_ctx *ctx, struct perf_text_header *h, const char *key,
+		     const struct scan *c, const struct line *ln)
 {
 	size_t len = scan_left(c);
 
@@ -176,7 +191,8 @@ static void add_fact(struct parse_ctx *ctx, struct perf_text_header *h, const ch
 }
 
 /* "node1 cpu list : 4-7" of `perf script -I` */
-static bool take_node(struct parse_ctx *ctx, struct perf_text_header *h, struct scan c, const struct line *ln)
+static bool take_node(struct parse_ctx *ctx, struct perf_text_header *h, struct scan c,
+		      const struct line *ln)
 {
 	int64_t n;
 
@@ -247,7 +263,8 @@ bool perf_text_header_has_arg(const struct perf_text_header *h, const char *arg)
 	size_t len = strlen(arg);
 
 	while (p && (p = strstr(p, arg))) {
-		if ((p == h->cmdline || p[-1] == ' ') && (!p[len] || p[len] == ' ' || p[len] == '='))
+		if ((p == h->cmdline || p[-1] == ' ') &&
+		    (!p[len] || p[len] == ' ' || p[len] == '='))
 			return true;
 		p += len;
 	}
@@ -291,8 +308,8 @@ struct error *perf_text_header_facts(struct parse_ctx *ctx, const struct perf_te
 	size_t i;
 
 	for (i = 0; i < h->n_facts; i++)
-		TRY(case_fact(ctx->db, source_id, side, h->facts[i].key, h->facts[i].value, ctx->snapshot,
-			      h->facts[i].cite));
+		TRY(case_fact(ctx->db, source_id, side, h->facts[i].key, h->facts[i].value,
+			      ctx->snapshot, h->facts[i].cite));
 	if (h->nodes) {
 		char nodes[24];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_text_header.h - the "# ..." lines that `perf script --header` and `perf report --header` print
- * before their data: who recorded what where. (perf: print_*() of tools/perf/util/header.c,
+ * perf_text_header.h - the "# ..." lines that `perf script --header` and `perf report --header`
+ * print before their data: who recorded what where. (perf: print_*() of tools/perf/util/header.c,
  * perf_event_attr__fprintf().)
  *
  *   # hostname : kvmhost
  *   # cmdline : /usr/bin/perf record -a -e kvm:kvm_exit
- *   # event : name = kvm:kvm_exit, , id = { 13, 14 }, type = 2, ... { sample_period, sample_freq } = 1, ...
+ *   # event : name = kvm:kvm_exit, , id = { 13, 14 }, type = 2, ... freq } = 1, ...
  */
 #ifndef KM_PERF_TEXT_HEADER_H
 #define KM_PERF_TEXT_HEADER_H
@@ -18,7 +18,8 @@
 
 struct perf_text_event {
 	char		*name;		/* as perf prints it, with its system */
-	bool		tracepoint, sampled, no_kernel, carrier;	/* carrier: a dummy, has no samples */
+	/* carrier: a dummy, has no samples */
+	bool		tracepoint, sampled, no_kernel, carrier;
 };
 
 struct perf_text_header {
@@ -41,7 +42,8 @@ struct perf_text_header {
 void perf_text_header_init(struct perf_text_header *h);
 void perf_text_header_free(struct perf_text_header *h);
 /* perf_text_header_line() - take what the line says; false when it is no line of such a header. */
-bool perf_text_header_line(struct parse_ctx *ctx, struct perf_text_header *h, const struct line *ln);
+bool perf_text_header_line(struct parse_ctx *ctx, struct perf_text_header *h,
+			   const struct line *ln);
 /* perf_text_header_is() - the same question, without taking anything. */
 bool perf_text_header_is(const char *s, size_t len);
 /* perf_text_header_has_arg() - does the recorder's command line hold the word @arg (or ARG=...)? */

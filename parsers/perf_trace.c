@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf_trace.c - what `perf trace` prints, and the summary of `perf trace -s` (tools/perf/builtin-trace.c:
- * trace__fprintf_entry_head(), trace__sys_exit(), thread__dump_stats()).
+ * perf_trace.c - what `perf trace` prints, and the summary of `perf trace -s`
+ * (tools/perf/builtin-trace.c: trace__fprintf_entry_head(), trace__sys_exit(),
+ * thread__dump_stats()).
  *
  *      20.357 (168.388 ms): createvm/472 ioctl(fd: 4</dev/kvm>, cmd: KVM_CREATE_VM)       = 5
  *    1845.239 (         ): createvm/478 ioctl(fd: 4</dev/kvm>, cmd: KVM_CREATE_VM)        ...
  *    1845.239 (274.865 ms): createvm/478  ... [continued]: ioctl())                        = 5
  *
- * The first column is the call's beginning in ms since the first event. Of a single thread the comm/tid is
- * left out. Gives spans and syscall_stat as strace does (origin 'perf trace'); of a summary, which perf
- * rounds to microseconds, syscall_stat. Where a text has both, the calls themselves count.
+ * The first column is the call's beginning in ms since the first event. Of a single thread the
+ * comm/tid is left out. Gives spans and syscall_stat as strace does (origin 'perf trace'); of a
+ * summary, which perf rounds to microseconds, syscall_stat. Where a text has both, the calls
+ * themselves count.
  */
 #include "call_log.h"
 #include "scan.h"
@@ -23,7 +25,8 @@ struct trace_call {
 	int64_t		tid;		/* -1 not printed */
 	int64_t		time_ns;	/* -1: "?" */
 	int64_t		dur_ns;		/* -1 none printed */
-	bool		unfinished, continued, failed, other;	/* other: an event that is no system call */
+	/* other: an event that is no system call */
+	bool		unfinished, continued, failed, other;
 };
 
 struct sum_row {
@@ -55,7 +58,8 @@ static bool head(struct scan *c, struct trace_call *l)
 
 	scan_blanks(c);
 	l->time_ns = l->dur_ns = -1;
-	if (!scan_char(c, '?') && (!scan_dec(c, NSEC_PER_MSEC, &l->time_ns, &decimals) || decimals != 3))
+	if (!scan_char(c, '?') &&
+	    (!scan_dec(c, NSEC_PER_MSEC, &l->time_ns, &decimals) || decimals != 3))
 		return false;
 	if (!scan_blanks(c) || !scan_char(c, '('))
 		return false;
@@ -92,7 +96,8 @@ static void task(struct scan *c, struct trace_call *l)
 	l->task[0] = '\0';
 	while ((slash = memchr(slash, '/', MIN((size_t)(c->end - slash), (size_t)40)))) {
 		t = scan_mem(slash + 1, (size_t)(c->end - slash - 1));
-		if (slash > from && scan_i64(&t, &l->tid) && l->tid >= 0 && l->tid <= INT32_MAX && scan_blanks(&t) && at_call(t)) {
+		if (slash > from && scan_i64(&t, &l->tid) && l->tid >= 0 && l->tid <= INT32_MAX &&
+		    scan_blanks(&t) && at_call(t)) {
 			snprintf(l->task, sizeof(l->task), "%.*s", (int)MIN(slash - from, (ptrdiff_t)23), from);
 			*c = t;
 			return;
@@ -116,7 +121,9 @@ static void ioctl_name(struct scan c, struct trace_call *l)
 		return;
 	}
 	if ((*c.p == '(' && scan_to(&c, "0xae, 0x")) || scan_lit(&c, "0xae")) {
-		for (len = 0; len < 2 && c.p < c.end && (is_digit(*c.p) || (*c.p >= 'a' && *c.p <= 'f')); len++)
+		for (len = 0;
+		     len < 2 && c.p < c.end && (is_digit(*c.p) || (*c.p >= 'a' && *c.p <= 'f'));
+		     len++)
 			digits[len] = *c.p++;
 		name = len ? kvm_ioctl_name(strtoul(digits, NULL, 16)) : NULL;
 	}
@@ -186,8 +193,8 @@ static bool parse_row(const struct line *ln, struct sum_row *r)
 
 	scan_trim(&c);
 	scan_blanks(&c);
-	if (!scan_word(&c, &s, &len) || len >= sizeof(r->name) || !scan_blanks(&c) || !scan_i64(&c, &r->calls) || r->calls < 1 ||
-	    !scan_blanks(&c))
+	if (!scan_word(&c, &s, &len) || len >= sizeof(r->name) || !scan_blanks(&c) ||
+	    !scan_i64(&c, &r->calls) || r->calls < 1 || !scan_blanks(&c))
 		return false;
 	t = c;
 	r->errors = 0;
@@ -200,7 +207,8 @@ static bool parse_row(const struct line *ln, struct sum_row *r)
 			return false;
 		scan_blanks(&c);
 	}
-	if (!scan_dec(&c, 100, &(int64_t){ 0 }, NULL) || !scan_char(&c, '%') || !scan_at_end(&c) || r->errors > r->calls)
+	if (!scan_dec(&c, 100, &(int64_t){ 0 }, NULL) || !scan_char(&c, '%') || !scan_at_end(&c) ||
+	    r->errors > r->calls)
 		return false;
 	snprintf(r->name, sizeof(r->name), "%.*s", (int)len, s);
 	r->total_ns = ms[0];
@@ -308,11 +316,16 @@ static void recall(struct trace_state *st, struct trace_call *l)
 	}
 }
 
-static enum line_result take_call(struct parse_ctx *ctx, struct trace_state *st, const struct line *ln,
-				  struct trace_call *l)
+static enum line_result take_call(struct parse_ctx *ctx, struct trace_state *st,
+				  const struct line *ln, struct trace_call *l)
 {
-	struct call call = { .name = l->name, .task = l->task, .result = l->result, .tid = l->tid,
-			     .time_ns = l->time_ns, .dur_ns = l->dur_ns, .cite_ns = l->time_ns >= 0 ? l->time_ns : CASE_NO_TIME,
+	struct call call = { .name = l->name,
+			     .task = l->task,
+			     .result = l->result,
+			     .tid = l->tid,
+			     .time_ns = l->time_ns,
+			     .dur_ns = l->dur_ns,
+			     .cite_ns = l->time_ns >= 0 ? l->time_ns : CASE_NO_TIME,
 			     .failed = l->failed };
 
 	if (l->other || !open_source(ctx, st))
@@ -328,14 +341,15 @@ static enum line_result take_call(struct parse_ctx *ctx, struct trace_state *st,
 	if (l->continued)
 		recall(st, l);
 	if (l->dur_ns < 0)
-		return LINE_SKIPPED;	/* begun before the trace, or a child's return from clone() */
+		/* begun before the trace, or a child's return from clone() */
+		return LINE_SKIPPED;
 	st->calls++;
 	call_log_add(ctx, &st->log, ln, &call);
 	return LINE_TAKEN;
 }
 
-static enum line_result take_row(struct parse_ctx *ctx, struct trace_state *st, const struct line *ln,
-				 const struct sum_row *r)
+static enum line_result take_row(struct parse_ctx *ctx, struct trace_state *st,
+				 const struct line *ln, const struct sum_row *r)
 {
 	struct error *err;
 	int64_t cite;
@@ -382,7 +396,8 @@ static enum line_result perf_trace_line(struct parse_ctx *ctx, void *state, cons
 	}
 	if ((st->in_task || !ctx->embedded) && parse_row(ln, &r))
 		return take_row(ctx, st, ln, &r);
-	return is_frame(ln) && (!ctx->embedded || (st->in_task && ln->len)) ? LINE_SKIPPED : LINE_NOT_MINE;
+	return is_frame(ln) && (!ctx->embedded || (st->in_task && ln->len)) ? LINE_SKIPPED
+									    : LINE_NOT_MINE;
 }
 
 static struct error *trace_begin(struct parse_ctx *ctx __unused, void **state)
@@ -425,7 +440,8 @@ static bool sniff_test(const struct line *ln)
 	struct sum_row r;
 	int64_t tid;
 
-	return parse_call(ln, &l) || parse_row(ln, &r) || parse_task(ln, &tid) || is_title(ln) || is_frame(ln);
+	return parse_call(ln, &l) || parse_row(ln, &r) || parse_task(ln, &tid) || is_title(ln) ||
+	       is_frame(ln);
 }
 
 static int trace_sniff(const struct sniff *s)

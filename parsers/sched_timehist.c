@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * sched_timehist.c - what `perf sched timehist` prints, its summaries, and `perf sched map`
- * (tools/perf/builtin-sched.c: timehist_print_sample(), timehist_print_summary(), map_switch_event()).
+ * (tools/perf/builtin-sched.c: timehist_print_sample(), timehist_print_summary(),
+ * map_switch_event()).
  *
  *              time    cpu  task name                       wait time  sch delay   run time
  *                           [tid/pid]                          (msec)     (msec)     (msec)
  *   --------------- ------  ------------------------------  ---------  ---------  ---------
  *         18.961568 [0000]  rcu_preempt[15]                     2.775      1.731      9.196
  *
- * A line is a task leaving its CPU; `sch delay` is its wait between waking and getting the CPU, before
- * that run. A preempted task's wait is in `wait time` only: with --state it is known (the last line of
- * that task ends in R), without it is not counted. So the rows of runq_delay have an origin of their
- * own, 'timehist'. Its Wait-time summary (-s --state) has both sums; its Runtime summary has no waits.
+ * A line is a task leaving its CPU; `sch delay` is its wait between waking and getting the CPU,
+ * before that run. A preempted task's wait is in `wait time` only: with --state it is known (the
+ * last line of that task ends in R), without it is not counted. So the rows of runq_delay have an
+ * origin of their own, 'timehist'. Its Wait-time summary (-s --state) has both sums; its Runtime
+ * summary has no waits.
  *
  *   *A0  C0      49.145663 secs A0 => perf:198
  *
@@ -69,8 +71,8 @@ static bool split_task(const char *s, const char *end, char comm[64], int64_t *t
 	if (!open || open == s)
 		return false;
 	c = scan_mem(open + 1, (size_t)(end - 1 - open - 1));
-	if (!scan_i64(&c, tid) || *tid < -1 || *tid > INT32_MAX || (scan_char(&c, '/') && !scan_i64(&c, &pid)) ||
-	    !scan_at_end(&c))
+	if (!scan_i64(&c, tid) || *tid < -1 || *tid > INT32_MAX ||
+	    (scan_char(&c, '/') && !scan_i64(&c, &pid)) || !scan_at_end(&c))
 		return false;
 	len = (size_t)(open - s);
 	if (len >= 64)
@@ -87,9 +89,10 @@ static bool three_ms(struct scan *c, struct hist_line *l)
 	struct scan t = *c;
 	unsigned int a, b, d;
 
-	if (!scan_blanks(&t) || !scan_dec(&t, NSEC_PER_MSEC, &l->wait_ns, &a) || a != 3 || !scan_blanks(&t) ||
-	    !scan_dec(&t, NSEC_PER_MSEC, &l->delay_ns, &b) || b != 3 || !scan_blanks(&t) ||
-	    !scan_dec(&t, NSEC_PER_MSEC, &l->run_ns, &d) || d != 3 || !(scan_at_end(&t) || is_blank(*t.p)))
+	if (!scan_blanks(&t) || !scan_dec(&t, NSEC_PER_MSEC, &l->wait_ns, &a) || a != 3 ||
+	    !scan_blanks(&t) || !scan_dec(&t, NSEC_PER_MSEC, &l->delay_ns, &b) || b != 3 ||
+	    !scan_blanks(&t) || !scan_dec(&t, NSEC_PER_MSEC, &l->run_ns, &d) || d != 3 ||
+	    !(scan_at_end(&t) || is_blank(*t.p)))
 		return false;
 	*c = t;
 	return true;
@@ -101,8 +104,9 @@ static bool line_head(struct scan *c, int64_t *time_ns, int64_t *cpu)
 	unsigned int decimals;
 
 	scan_blanks(c);
-	return scan_dec(c, NSEC_PER_SEC, time_ns, &decimals) && decimals == 6 && scan_blanks(c) && scan_char(c, '[') &&
-	       scan_i64(c, cpu) && *cpu >= 0 && *cpu < MAX_CPUS && scan_char(c, ']');
+	return scan_dec(c, NSEC_PER_SEC, time_ns, &decimals) && decimals == 6 && scan_blanks(c) &&
+	       scan_char(c, '[') && scan_i64(c, cpu) && *cpu >= 0 && *cpu < MAX_CPUS &&
+	       scan_char(c, ']');
 }
 
 static bool parse_hist(const struct line *ln, struct hist_line *l, int64_t *cpu)
@@ -205,8 +209,9 @@ static bool parse_summary(const struct line *ln, struct hist_task *t, int64_t v[
 	name = c.p;
 	for (end = c.p; (end = memchr(end, ']', (size_t)(c.end - end))); end++) {
 		c.p = end + 1;
-		if (split_task(name, c.p, t->comm, &t->tid) && scan_blanks(&c) && scan_i64(&c, &parent) && scan_blanks(&c) &&
-		    scan_i64(&c, &t->waits) && t->waits >= 0 && scan_blanks(&c))
+		if (split_task(name, c.p, t->comm, &t->tid) && scan_blanks(&c) &&
+		    scan_i64(&c, &parent) && scan_blanks(&c) && scan_i64(&c, &t->waits) &&
+		    t->waits >= 0 && scan_blanks(&c))
 			break;
 	}
 	if (!end)
@@ -252,8 +257,8 @@ static struct hist_task *task_of(struct hist_state *st, const char *comm, int64_
 	return &st->tasks[id];
 }
 
-static enum line_result take_run(struct parse_ctx *ctx, struct hist_state *st, const struct line *ln,
-				 const struct hist_line *l, int64_t cpu)
+static enum line_result take_run(struct parse_ctx *ctx, struct hist_state *st,
+				 const struct line *ln, const struct hist_line *l, int64_t cpu)
 {
 	struct hist_task *t;
 	int64_t wait = l->delay_ns;
@@ -273,7 +278,8 @@ static enum line_result take_run(struct parse_ctx *ctx, struct hist_state *st, c
 		parse_remark(ctx, true, "more than %d tasks in a perf sched timehist: the rest is left out", MAX_TASKS);
 		return LINE_SKIPPED;
 	}
-	if (t->last_state == 'R' || t->last_state == 'W')	/* preempted: it waited all the time; perf 6.1 has W for R+ */
+	/* preempted: it waited all the time; perf 6.1 has W for R+ */
+	if (t->last_state == 'R' || t->last_state == 'W')
 		wait = l->wait_ns;
 	t->last_state = l->state;
 	if (__builtin_add_overflow(t->run_ns, l->run_ns, &t->run_ns))
@@ -285,7 +291,10 @@ static enum line_result take_run(struct parse_ctx *ctx, struct hist_state *st, c
 	if (__builtin_add_overflow(t->total_ns, wait, &t->total_ns))
 		t->total_ns = INT64_MAX;
 	if (wait > t->max_ns) {
-		/* Waits grow: cite when one is much longer, so that a long list makes few citations. */
+		/*
+		 * Waits grow: cite when one is much longer, so that a long list makes few
+		 * citations.
+		 */
 		if (wait / 2 >= t->max_ns || wait >= 10 * (int64_t)NSEC_PER_MSEC)
 			t->cite = ctx_cite(ctx, ln, l->time_ns);
 		t->max_ns = wait;
@@ -295,8 +304,9 @@ static enum line_result take_run(struct parse_ctx *ctx, struct hist_state *st, c
 }
 
 /* Wait-time summary: run-time, sleep, iowait, preempt, delay. */
-static enum line_result take_summary(struct parse_ctx *ctx, struct hist_state *st, const struct line *ln,
-				     const struct hist_task *row, const int64_t v[6])
+static enum line_result take_summary(struct parse_ctx *ctx, struct hist_state *st,
+				     const struct line *ln, const struct hist_task *row,
+				     const int64_t v[6])
 {
 	int64_t total, avg, cite, vcpu = comm_vcpu_number(row->comm) >= 0;
 	struct error *err;
@@ -362,11 +372,13 @@ static bool take_fact(struct parse_ctx *ctx, struct hist_state *st, const struct
 	}
 	scan_blanks(&value);
 	c = value;
-	if (!scan_dec(&value, 1000, &v, NULL) || value.p - c.p >= (ptrdiff_t)sizeof(text) || !open_source(ctx, st))
+	if (!scan_dec(&value, 1000, &v, NULL) || value.p - c.p >= (ptrdiff_t)sizeof(text) ||
+	    !open_source(ctx, st))
 		return false;
 	memcpy(text, c.p, (size_t)(value.p - c.p));
 	text[value.p - c.p] = '\0';
-	err = case_fact(ctx->db, st->source_id, ctx->side, key, text, ctx->snapshot, ctx_cite(ctx, ln, CASE_NO_TIME));
+	err = case_fact(ctx->db, st->source_id, ctx->side, key, text, ctx->snapshot,
+			ctx_cite(ctx, ln, CASE_NO_TIME));
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);
 		error_free(err);
@@ -441,13 +453,15 @@ static struct error *store(struct parse_ctx *ctx, const struct hist_state *st)
 		const struct hist_task *t = &st->tasks[i];
 		int64_t start = t->max_end_ns - t->max_ns, vcpu = comm_vcpu_number(t->comm) >= 0;
 
-		TRY(case_insert(ctx->db, NULL,
-				"INSERT INTO runq_delay(source_id, origin, task, tid, oncpu_ns, switches, total_delay_ns, avg_delay_ns, "
-				"max_delay_ns, max_delay_start_ns, max_delay_end_ns, vcpu, cite_id) "
-				"VALUES(?,'timehist',?,?,?,?,?,?,?,?,?,?,?)",
-				"isiiiiiiIIiI", st->source_id, t->comm, t->tid, t->run_ns, t->waits, t->total_ns,
-				t->waits ? t->total_ns / t->waits : 0, MAX(t->max_ns, 0), t->waits ? &start : NULL,
-				t->waits ? &t->max_end_ns : NULL, vcpu, t->cite > 0 ? &t->cite : NULL));
+		TRY(case_insert(
+			ctx->db, NULL,
+			"INSERT INTO runq_delay(source_id, origin, task, tid, oncpu_ns, switches, total_delay_ns, avg_delay_ns, "
+			"max_delay_ns, max_delay_start_ns, max_delay_end_ns, vcpu, cite_id) "
+			"VALUES(?,'timehist',?,?,?,?,?,?,?,?,?,?,?)",
+			"isiiiiiiIIiI", st->source_id, t->comm, t->tid, t->run_ns, t->waits,
+			t->total_ns, t->waits ? t->total_ns / t->waits : 0, MAX(t->max_ns, 0),
+			t->waits ? &start : NULL, t->waits ? &t->max_end_ns : NULL, vcpu,
+			t->cite > 0 ? &t->cite : NULL));
 	}
 	return NULL;
 }
@@ -480,8 +494,8 @@ static bool sniff_test(const struct line *ln)
 	unsigned int cpus;
 	size_t n;
 
-	return parse_hist(ln, &l, &cpu) || parse_map(ln, &v[0], &cpus) || parse_summary(ln, &t, v, &n) || is_note(ln) ||
-	       is_frame(ln);
+	return parse_hist(ln, &l, &cpu) || parse_map(ln, &v[0], &cpus) ||
+	       parse_summary(ln, &t, v, &n) || is_note(ln) || is_frame(ln);
 }
 
 static int hist_sniff(const struct sniff *s)
@@ -496,7 +510,8 @@ static int hist_sniff(const struct sniff *s)
 	while (!found && scan_lines(&next, end, &ln.s, &ln.len)) {
 		struct scan c = scan_line(&ln);
 
-		found = note_table(&st, &ln) || parse_hist(&ln, &l, &v) || parse_map(&ln, &v, &cpus) ||
+		found = note_table(&st, &ln) || parse_hist(&ln, &l, &v) ||
+			parse_map(&ln, &v, &cpus) ||
 			(scan_find(&c, "wait time") && scan_find(&c, "sch delay"));
 	}
 	return found && sniff_lines(s, sniff_test, &n) >= 80 ? 85 : 0;

@@ -117,8 +117,9 @@ static inline struct error *fuzz_ask(void *priv, struct stream *s)
 	return NULL;
 }
 
-static inline struct error *fuzz_open(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				      const struct stream_ops *ops, void *priv)
+static inline struct error *fuzz_open(struct parse_ctx *ctx, struct stream **ret,
+				      const struct source_desc *desc, const struct stream_ops *ops,
+				      void *priv)
 {
 	struct fuzz_kept *k = ctx->open_arg;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_perf_script.c - the text of perf script: any selection of fields, headers, call chains, losses. */
+/*
+ * test_perf_script.c - the text of perf script: any selection of fields, headers, call chains,
+ * losses.
+ */
 #include "../../parsers/perf_script_line.h"
 #include "text_capture.h"
 
@@ -50,7 +53,8 @@ static void test_split(void **state)
 		if (!perf_script_split(w->line, strlen(w->line), &l))
 			fail_msg("not split: %s", w->line);
 		if (w->comm)
-			assert_true(l.comm_len == strlen(w->comm) && !memcmp(l.comm, w->comm, l.comm_len));
+			assert_true(l.comm_len == strlen(w->comm) &&
+				    !memcmp(l.comm, w->comm, l.comm_len));
 		else
 			assert_null(l.comm);
 		assert_int_equal(l.pid, w->pid);
@@ -98,7 +102,8 @@ static void test_frames(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(frames); i++) {
-		assert_true(perf_script_frame(frames[i].line, strlen(frames[i].line), &ip, &name, &len));
+		assert_true(perf_script_frame(frames[i].line, strlen(frames[i].line), &ip, &name,
+					      &len));
 		assert_int_equal(ip, frames[i].ip);
 		assert_int_equal(len, strlen(frames[i].name));
 		assert_memory_equal(name, frames[i].name, len);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_sched_timehist.c - perf sched timehist with and without states, its summaries, and perf sched map. */
+/*
+ * test_sched_timehist.c - perf sched timehist with and without states, its summaries, and perf
+ * sched map.
+ */
 #include "facts.h"
 
 #define HEAD										\
