@@ -176,7 +176,8 @@ static bool ends(const struct head *h, const struct mail_line *head, const struc
 	style = parse_head(&l->ln, &other);
 	switch (h->style) {
 	case STYLE_COMMAND:
-		return style == STYLE_CAT || (l->ln.len > h->prompt_len && !memcmp(l->ln.s, head->ln.s, h->prompt_len)) ||
+		return style == STYLE_CAT ||
+		       (l->ln.len > h->prompt_len && !memcmp(l->ln.s, head->ln.s, h->prompt_len)) ||
 		       (l->ln.len >= 5 && !memcmp(l->ln.s, "==== ", 5));
 	case STYLE_CAT:
 		/* each processor is a paragraph */

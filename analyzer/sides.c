@@ -4,8 +4,8 @@
 
 #define HAS_FACT(k, v) "EXISTS (SELECT 1 FROM fact f WHERE f.source_id = s.id AND f.key = '" k "' AND f.value = '" v "')"
 /* Traces of VMs that this kernel ran itself. */
-#define RUNS_VMS                                                                                        \
-	"EXISTS (SELECT 1 FROM log_line l WHERE l.source_id = s.id AND (l.text GLOB 'kvm [[]*' OR"	\
+#define RUNS_VMS                                                                                   \
+	"EXISTS (SELECT 1 FROM log_line l WHERE l.source_id = s.id AND (l.text GLOB 'kvm [[]*' OR" \
 	" l.text GLOB '*qemu*' OR l.task GLOB 'CPU */KVM' OR l.task GLOB 'qemu*'))"
 #define GUEST	"s.format = 'dmesg' AND " HAS_FACT("kernel.hypervisor", "KVM") " AND NOT " RUNS_VMS
 #define BARE	"s.format = 'dmesg' AND " HAS_FACT("kernel.paravirt", "bare hardware")

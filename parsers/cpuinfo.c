@@ -2,12 +2,12 @@
 /*
  * cpuinfo.c - /proc/cpuinfo, and lscpu in English. Facts, from whichever has them:
  *
- *   cpu.count, cpu.sockets, cpu.threads_per_core, cpu.model, cpu.vendor, cpu.family, cpu.model_number,
- *   cpu.stepping, cpu.microcode, cpu.arch
- *   cpu.flag.NAME	yes | no: hypervisor, vmx, svm, constant_tsc, nonstop_tsc, ept, npt, avic, x2apic, arat,
- *			split_lock_detect, ssbd, ibrs
+ *   cpu.count, .sockets, .cores, .threads_per_core	numbers
+ *   cpu.model, .vendor, .family, .model_number, .stepping, .microcode, .arch	as printed
+ *   cpu.flag.NAME	yes | no: those of flag_names[]
  *   cpu.bug.NAME	yes: each of cpuinfo's "bugs"
- *   cpu.virtualization	VT-x | AMD-V; cpu.hypervisor: KVM ... (lscpu): this machine is itself a VM
+ *   cpu.virtualization	VT-x | AMD-V
+ *   cpu.hypervisor	KVM ... (lscpu): this machine is itself a VM
  *   cpu.vulnerability.NAME, numa.nodes, numa.node.N.cpus	lscpu
  */
 #include "fact_out.h"
@@ -100,7 +100,8 @@ static bool has_flag(struct scan flags, const char *name)
 	return false;
 }
 
-static void take_flags(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln, struct scan v)
+static void take_flags(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln,
+		       struct scan v)
 {
 	char key[48];
 	size_t i;
@@ -114,7 +115,8 @@ static void take_flags(struct parse_ctx *ctx, struct cpu_state *st, const struct
 	st->flags_done = true;
 }
 
-static void take_bugs(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln, struct scan v)
+static void take_bugs(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln,
+		      struct scan v)
 {
 	char key[80];
 
@@ -131,8 +133,8 @@ static void take_bugs(struct parse_ctx *ctx, struct cpu_state *st, const struct 
 }
 
 /* "Itlb multihit" is itlb_multihit in sysfs. */
-static void take_vulnerability(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln, struct scan name,
-			       struct scan v)
+static void take_vulnerability(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln,
+			       struct scan name, struct scan v)
 {
 	char key[96];
 	size_t o = (size_t)snprintf(key, sizeof(key), "cpu.vulnerability."), i;
@@ -143,11 +145,20 @@ static void take_vulnerability(struct parse_ctx *ctx, struct cpu_state *st, cons
 		key[o++] = (char)(ch == ' ' ? '_' : ch >= 'A' && ch <= 'Z' ? ch - 'A' + 'a' : ch);
 	}
 	key[o] = '\0';
+	/* lscpu since 2.33 writes "Mitigation; X" where sysfs has "Mitigation: X". */
+	if (starts_with(v.p, scan_left(&v), "Mitigation; ")) {
+		_cleanup_free_ char *text = xstrndup(v.p, scan_left(&v));
+
+		text[10] = ':';
+		fact_line(ctx, &st->out, ln, key, scan_mem(text, scan_left(&v)));
+		return;
+	}
 	fact_line(ctx, &st->out, ln, key, v);
 }
 
 /* lscpu's own; false when the line is another. */
-static bool lscpu_line(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln, struct scan name, struct scan v)
+static bool lscpu_line(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln,
+		       struct scan name, struct scan v)
 {
 	struct scan c = name;
 	uint64_t node;

@@ -505,10 +505,12 @@ static struct error *understand(struct parse_ctx *ctx, struct dmesg_state *st,
 }
 
 /*
- * An entry of the journal; messages of another boot than the first have times that can't be compared, so none.
+ * An entry of the journal; messages of another boot than the first have times that can't be
+ * compared, so none.
  * @cite becomes the line from the message on.
  */
-static bool journal_line(struct dmesg_state *st, const struct line *ln, struct journal_entry *j, struct line *cite)
+static bool journal_line(struct dmesg_state *st, const struct line *ln, struct journal_entry *j,
+			 struct line *cite)
 {
 	const char *at;
 

@@ -27,8 +27,8 @@ void fact_put(struct parse_ctx *ctx, struct fact_out *o, const char *key, const 
 		return;
 	}
 	if (fact_source(ctx, o))
-		fact_failed(ctx, case_fact(ctx->db, o->source_id, o->side ? o->side : ctx->side, key, value,
-					   ctx->snapshot, cite));
+		fact_failed(ctx, case_fact(ctx->db, o->source_id, o->side ? o->side : ctx->side,
+					   key, value, ctx->snapshot, cite));
 }
 
 void fact_line(struct parse_ctx *ctx, struct fact_out *o, const struct line *ln, const char *key,

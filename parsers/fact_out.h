@@ -19,7 +19,8 @@ struct fact_out {
 
 /* fact_source() - make the source if there is none yet; false (and a remark) when that fails. */
 bool fact_source(struct parse_ctx *ctx, struct fact_out *o);
-/* fact_put() - add the fact @key with the value @s, cut at 4096 bytes; @cite as ctx_cite() gives. */
+/* fact_put() - add the fact @key with the value @s, cut at 4096 bytes; @cite as ctx_cite() gives.
+ */
 void fact_put(struct parse_ctx *ctx, struct fact_out *o, const char *key, const char *s, size_t len,
 	      int64_t cite);
 /* fact_line() - the same, citing @ln. */

@@ -2,10 +2,10 @@
 /*
  * interrupts.c - /proc/interrupts and /proc/softirqs: counts since boot, a column a CPU.
  *
- *   irq.NAME		sum over the CPUs: irq.NMI, irq.LOC, irq.RES, irq.CAL, irq.TLB, irq.PIN, irq.PIW, irq.MCE ...
+ *   irq.NAME			sum over the CPUs: irq.NMI, irq.LOC, irq.RES, irq.TLB, irq.PIN ...
  *   irq.NAME.max_cpu, .max	the CPU with most of them and its count
- *   irq.devices	sum over all numbered interrupts
- *   softirq.NAME	of /proc/softirqs
+ *   irq.devices		sum over all numbered interrupts
+ *   softirq.NAME		of /proc/softirqs
  */
 #include "fact_out.h"
 
@@ -78,7 +78,8 @@ static bool read_row(const struct irq_state *st, struct scan c, struct row *r)
 	while (r->n < st->columns) {
 		struct scan at = c;
 
-		if (!scan_blanks(&at) || !scan_u64(&at, &v) || (!scan_at_end(&at) && !is_blank(*at.p)))
+		if (!scan_blanks(&at) || !scan_u64(&at, &v) ||
+		    (!scan_at_end(&at) && !is_blank(*at.p)))
 			break;
 		c = at;
 		if (__builtin_add_overflow(r->sum, v, &r->sum))

@@ -20,15 +20,15 @@ static bool is_wanted(struct scan name)
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		size_t n = strlen(wanted[i]);
 
-		if (wanted[i][n - 1] == '.' ? scan_left(&name) > n && !memcmp(name.p, wanted[i], n) :
-					      span_is(name.p, scan_left(&name), wanted[i]))
+		if (wanted[i][n - 1] == '.' ? scan_left(&name) > n && !memcmp(name.p, wanted[i], n)
+					    : span_is(name.p, scan_left(&name), wanted[i]))
 			return true;
 	}
 	return false;
 }
 
-struct error *kernel_cmdline_facts(struct parse_ctx *ctx, int64_t source, const char *side, struct scan c,
-				   int64_t cite)
+struct error *kernel_cmdline_facts(struct parse_ctx *ctx, int64_t source, const char *side,
+				   struct scan c, int64_t cite)
 {
 	unsigned int n;
 

@@ -6,11 +6,11 @@
 #include "scan.h"
 
 /*
- * kernel_cmdline_facts() - facts `cmdline.NAME` of the parameters of @c that matter to scheduling, time, memory and
- * KVM ("yes" for those without value), and `cgroup.favordynmods.cmdline`; all cite @cite. Names as the
- * kernel's Documentation/admin-guide/kernel-parameters.txt has them.
+ * kernel_cmdline_facts() - facts `cmdline.NAME` of the parameters of @c that matter to scheduling,
+ * time, memory and KVM ("yes" for those without value), and `cgroup.favordynmods.cmdline`; all cite
+ * @cite. Names as the kernel's Documentation/admin-guide/kernel-parameters.txt has them.
  */
-struct error *kernel_cmdline_facts(struct parse_ctx *ctx, int64_t source, const char *side, struct scan c,
-				   int64_t cite);
+struct error *kernel_cmdline_facts(struct parse_ctx *ctx, int64_t source, const char *side,
+				   struct scan c, int64_t cite);
 
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kvm_counters.c - KVM's counters: debugfs files (/sys/kernel/debug/kvm/NAME, per VM PID-FD/NAME, per vCPU
- * PID-FD/vcpuN/NAME), and what `kvm_stat --once` and kvm_stat's screen print.
+ * kvm_counters.c - KVM's counters: debugfs files (/sys/kernel/debug/kvm/NAME, per VM PID-FD/NAME,
+ * per vCPU PID-FD/vcpuN/NAME), and what `kvm_stat --once` and kvm_stat's screen print.
  *
  *   kvmstat.NAME			sum over all VMs, since the module was loaded
- *   kvmstat.NAME.per_s			kvm_stat --once: events in its one second; the screen's CurAvg/s
+ *   kvmstat.NAME.per_s			events in one second: --once, the screen's CurAvg/s
  *   kvmstat.PID-FD.NAME		of one VM
  *   kvmstat.PID-FD.vcpuN.NAME		of one vCPU, such as tsc-offset
  *
- * Texts of tools/kvm/kvm_stat/kvm_stat in the kernel's tree: batch() prints "%-42s%10d%10d"; the screen
- * "%-42s%10d%7.1f%8d" a line under "Event ... Total %Total CurAvg/s".
+ * Texts of tools/kvm/kvm_stat/kvm_stat in the kernel's tree: batch() prints "%-42s%10d%10d"; the
+ * screen "%-42s%10d%7.1f%8d" a line under "Event ... Total %Total CurAvg/s".
  */
 #include "fact_out.h"
 
@@ -96,7 +96,8 @@ static int debugfs_sniff(const struct sniff *s)
 	struct kvm_path p;
 	struct scan v;
 
-	return s->len == s->size && split_path(s->name, &p) && one_number(s->head, s->size, &v) ? 90 : 0;
+	return s->len == s->size && split_path(s->name, &p) && one_number(s->head, s->size, &v) ? 90
+												: 0;
 }
 
 static struct error *debugfs_parse(struct parse_ctx *ctx)
@@ -140,8 +141,8 @@ static bool read_row(const struct line *ln, struct stat_row *r)
 		c.p++;
 	r->name.end = c.p;
 	r->rate = -1;
-	if (!scan_left(&r->name) || scan_left(&r->name) > 64 || is_digit(*r->name.p) || !scan_blanks(&c) ||
-	    !scan_i64(&c, &r->total) || r->total < 0)
+	if (!scan_left(&r->name) || scan_left(&r->name) > 64 || is_digit(*r->name.p) ||
+	    !scan_blanks(&c) || !scan_i64(&c, &r->total) || r->total < 0)
 		return false;
 	if (!scan_blanks(&c))
 		return scan_at_end(&c);

@@ -11,8 +11,8 @@
  *   cpu.mode, cpu.feature.NAME, hyperv.NAME, clock.timer.NAME.present
  *   pid, vcpu.N.tid        of a status file
  *
- * Format: https://libvirt.org/formatdomain.html. expat gets a document from its root element on: there
- * can be no DOCTYPE in it, and so no entities but XML's own five.
+ * Format: https://libvirt.org/formatdomain.html. expat gets a document from its root element on:
+ * there can be no DOCTYPE in it, and so no entities but XML's own five.
  */
 #include <expat.h>
 
@@ -31,8 +31,8 @@ enum xml_type {
 };
 
 /*
- * @path: from below <domain>, '*' is any element. @key with '%' for the value of attribute @index, or
- * for the element's name where @index is NULL.
+ * @path: from below <domain>, '*' is any element. @key with '%' for the value of attribute @index,
+ * or for the element's name where @index is NULL.
  */
 static const struct xml_spec {
 	const char	*path, *attr, *key, *index;
@@ -272,7 +272,8 @@ static void XMLCALL on_start(void *arg, const char *name, const char **atts)
 	const char *path, *unit;
 	bool in_status;
 
-	if (++st->depth > MAX_DEPTH || len + strlen(name) + 2 > sizeof(st->path) || strchr(name, '/')) {
+	if (++st->depth > MAX_DEPTH || len + strlen(name) + 2 > sizeof(st->path) ||
+	    strchr(name, '/')) {
 		st->refused = "is nested too deeply";
 		XML_StopParser(st->xml, XML_FALSE);
 		return;
@@ -341,7 +342,8 @@ static void take_text(struct domain_state *st, const char *path)
 		fact_name(st->name, c.p, scan_left(&c));
 	st->body[c.end - st->body] = '\0';
 	for (i = 0; i < ARRAY_SIZE(specs); i++) {
-		if ((specs[i].type != X_TEXT && specs[i].type != X_SIZE) || !path_fits(path, specs[i].path))
+		if ((specs[i].type != X_TEXT && specs[i].type != X_SIZE) ||
+		    !path_fits(path, specs[i].path))
 			continue;
 		if (specs[i].type == X_TEXT)
 			add_item(st, &specs[i], "", c.p);
@@ -372,9 +374,11 @@ static void cite_item(struct parse_ctx *ctx, struct domain_state *st, const stru
 	size_t at = MIN(it->line ? it->line - 1 : 0, st->n_lines - 1);
 	size_t end = at + 1 < st->n_lines ? st->offs[at + 1] - 1 : st->len - 1;
 	_cleanup_free_ char *key = xasprintf("domain.%s.%s", *st->name ? st->name : "unnamed", it->key);
-	struct line ln = { .s = st->text + st->offs[at], .len = end - st->offs[at], .no = st->nos[at] };
+	struct line ln = {
+		.s = st->text + st->offs[at], .len = end - st->offs[at], .no = st->nos[at]};
 
-	fact_put(ctx, &st->out, key, it->value, strlen(it->value), ctx_cite(ctx, &ln, CASE_NO_TIME));
+	fact_put(ctx, &st->out, key, it->value, strlen(it->value),
+		 ctx_cite(ctx, &ln, CASE_NO_TIME));
 }
 
 static void parse_document(struct parse_ctx *ctx, struct domain_state *st)
@@ -393,9 +397,11 @@ static void parse_document(struct parse_ctx *ctx, struct domain_state *st)
 	XML_SetElementHandler(st->xml, on_start, on_end);
 	XML_SetCharacterDataHandler(st->xml, on_text);
 	if (XML_Parse(st->xml, st->text, (int)st->len, XML_TRUE) != XML_STATUS_OK && !st->refused)
-		parse_remark(ctx, true, "domain XML in line %" PRIu64 ": %s; what stands before it was read",
-			     st->nos[MIN((size_t)XML_GetCurrentLineNumber(st->xml), st->n_lines) - 1],
-			     XML_ErrorString(XML_GetErrorCode(st->xml)));
+		parse_remark(
+			ctx, true,
+			"domain XML in line %" PRIu64 ": %s; what stands before it was read",
+			st->nos[MIN((size_t)XML_GetCurrentLineNumber(st->xml), st->n_lines) - 1],
+			XML_ErrorString(XML_GetErrorCode(st->xml)));
 	if (st->refused)
 		parse_remark(ctx, true, "the domain XML of line %" PRIu64 " %s", st->nos[0], st->refused);
 	XML_ParserFree(st->xml);

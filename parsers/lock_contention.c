@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lock_contention.c - the table of `perf lock contention` (tools/perf/builtin-lock.c), with -l (locks) and
- * -t (tasks), also with -v's stacks between the rows:
+ * lock_contention.c - the table of `perf lock contention` (tools/perf/builtin-lock.c), with -l
+ * (locks) and -t (tasks), also with -v's stacks between the rows:
  *
  *    contended   total wait     max wait     avg wait         type   caller
  *
@@ -13,7 +13,20 @@
 
 #define MAX_ROWS	20000
 
-enum column { C_NONE, C_COUNT, C_TOTAL, C_MAX, C_MIN, C_AVG, C_TYPE, C_CALLER, C_ADDRESS, C_SYMBOL, C_PID, C_COMM };
+enum column {
+	C_NONE,
+	C_COUNT,
+	C_TOTAL,
+	C_MAX,
+	C_MIN,
+	C_AVG,
+	C_TYPE,
+	C_CALLER,
+	C_ADDRESS,
+	C_SYMBOL,
+	C_PID,
+	C_COMM
+};
 
 static const struct { const char *title; enum column column; } titles[] = {
 	{ "contended", C_COUNT }, { "total wait", C_TOTAL }, { "max wait", C_MAX }, { "min wait", C_MIN }, { "avg wait", C_AVG },
@@ -71,7 +84,8 @@ static bool scan_time(struct scan *c, int64_t *ns)
 	if (units[i].ns == 60 * NSEC_PER_SEC || units[i].ns == 1) {
 		int64_t whole;
 
-		if (!scan_dec(&number, 1000, &whole, NULL) || __builtin_mul_overflow(whole, (int64_t)units[i].ns, &whole))
+		if (!scan_dec(&number, 1000, &whole, NULL) ||
+		    __builtin_mul_overflow(whole, (int64_t)units[i].ns, &whole))
 			return false;
 		*ns = whole / 1000;
 		return true;
@@ -142,10 +156,13 @@ static struct error *lock_begin(struct parse_ctx *ctx __unused, void **state)
 	return NULL;
 }
 
-static void store_row(struct parse_ctx *ctx, struct lock_state *st, const struct line *ln, const struct row *r)
+static void store_row(struct parse_ctx *ctx, struct lock_state *st, const struct line *ln,
+		      const struct row *r)
 {
-	_cleanup_free_ char *type = scan_left(&r->type) ? xstrndup(r->type.p, scan_left(&r->type)) : NULL;
-	_cleanup_free_ char *caller = xstrndup(r->caller.p, MIN(scan_left(&r->caller), (size_t)256));
+	_cleanup_free_ char *type =
+		scan_left(&r->type) ? xstrndup(r->type.p, scan_left(&r->type)) : NULL;
+	_cleanup_free_ char *caller =
+		xstrndup(r->caller.p, MIN(scan_left(&r->caller), (size_t)256));
 	int64_t cite;
 
 	if (st->rows++ >= MAX_ROWS) {
@@ -155,12 +172,16 @@ static void store_row(struct parse_ctx *ctx, struct lock_state *st, const struct
 	if (!fact_source(ctx, &st->out))
 		return;
 	cite = ctx_cite(ctx, ln, CASE_NO_TIME);
-	fact_failed(ctx, case_insert(ctx->db, NULL,
-				     "INSERT INTO lock_contention(source_id, type, caller, tid, count, total_ns, max_ns, avg_ns, snapshot,"
-				     " cite_id) VALUES(?,?,?,?,?,?,?,?,?,?)", "issIiiIIsI", st->out.source_id, type, caller,
-				     r->tid >= 0 ? &r->tid : NULL, r->count, r->ns[C_TOTAL],
-				     r->ns[C_MAX] >= 0 ? &r->ns[C_MAX] : NULL, r->ns[C_AVG] >= 0 ? &r->ns[C_AVG] : NULL,
-				     ctx->snapshot, cite > 0 ? &cite : NULL));
+	fact_failed(
+		ctx,
+		case_insert(
+			ctx->db, NULL,
+			"INSERT INTO lock_contention(source_id, type, caller, tid, count, total_ns, max_ns, avg_ns, snapshot,"
+			" cite_id) VALUES(?,?,?,?,?,?,?,?,?,?)",
+			"issIiiIIsI", st->out.source_id, type, caller, r->tid >= 0 ? &r->tid : NULL,
+			r->count, r->ns[C_TOTAL], r->ns[C_MAX] >= 0 ? &r->ns[C_MAX] : NULL,
+			r->ns[C_AVG] >= 0 ? &r->ns[C_AVG] : NULL, ctx->snapshot,
+			cite > 0 ? &cite : NULL));
 }
 
 static enum line_result lock_line(struct parse_ctx *ctx, void *state, const struct line *ln)

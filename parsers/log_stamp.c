@@ -5,9 +5,9 @@
 #define MAX_BOOT_NS	(1000000000LL * (int64_t)NSEC_PER_SEC)	/* larger: a date, as ping -D's */
 
 /*
- * Abbreviated months as `dmesg -T` and journalctl write them: strftime's %b in English, German, French, Spanish,
- * Italian, Portuguese, Dutch; older glibc has no full stops. A full stop behind any of them is skipped. Where one
- * name begins with another, the longer one is first.
+ * Abbreviated months as `dmesg -T` and journalctl write them: strftime's %b in English, German,
+ * French, Spanish, Italian, Portuguese, Dutch; older glibc has no full stops. A full stop behind
+ * any of them is skipped. Where one name begins with another, the longer one is first.
  */
 static const struct { const char *name; int64_t month; } months[] = {
 	{ "Jan", 1 }, { "Feb", 2 }, { "Mar", 3 }, { "Apr", 4 }, { "May", 5 }, { "Jun", 6 },
@@ -119,7 +119,8 @@ static bool weekday(struct scan *c)
 {
 	const char *from = c->p;
 
-	while (c->p < c->end && c->p - from < 12 && (is_alpha(*c->p) || (unsigned char)*c->p >= 0x80))
+	while (c->p < c->end && c->p - from < 12 &&
+	       (is_alpha(*c->p) || (unsigned char)*c->p >= 0x80))
 		c->p++;
 	if (c->p - from < 2 || c->p - from > 8)
 		return false;
@@ -127,12 +128,16 @@ static bool weekday(struct scan *c)
 	return !scan_at_end(c) && is_blank(*c->p);
 }
 
-/* Thu 2024-01-04 10:33:10[.123456] CET: journalctl -o short-full. Zones other than UTC are not known. */
+/*
+ * Thu 2024-01-04 10:33:10[.123456] CET: journalctl -o short-full. Zones other than UTC are not
+ * known.
+ */
 static bool full_stamp(struct scan *c, int64_t *ns, enum stamp *stamp)
 {
 	struct scan d = *c;
 
-	if (scan_at_end(&d) || is_digit(*d.p) || !weekday(&d) || !scan_blanks(&d) || !iso_stamp(&d, ns) || !scan_char(&d, ' '))
+	if (scan_at_end(&d) || is_digit(*d.p) || !weekday(&d) || !scan_blanks(&d) ||
+	    !iso_stamp(&d, ns) || !scan_char(&d, ' '))
 		return false;
 	*stamp = scan_lit(&d, "UTC ") ? STAMP_ISO : STAMP_LOCAL;
 	if (*stamp == STAMP_LOCAL) {
@@ -151,7 +156,8 @@ static bool unix_stamp(struct scan *c, int64_t *ns)
 	struct scan d = *c;
 	unsigned int decimals = 0;
 
-	if (!scan_dec(&d, NSEC_PER_SEC, ns, &decimals) || decimals != 6 || *ns < MAX_BOOT_NS || !scan_char(&d, ' '))
+	if (!scan_dec(&d, NSEC_PER_SEC, ns, &decimals) || decimals != 6 || *ns < MAX_BOOT_NS ||
+	    !scan_char(&d, ' '))
 		return false;
 	*c = d;
 	return true;
@@ -277,7 +283,8 @@ void log_split(const struct line *ln, struct log_entry *e)
 	d = c;
 	if (boot_stamp(&c, &ns)) {
 		e->stamp = STAMP_BOOT;
-		e->kernel = skip_host(&c) || !is_daemon(c);	/* short-monotonic has daemons' lines, too */
+		e->kernel = skip_host(&c) ||
+			    !is_daemon(c); /* short-monotonic has daemons' lines, too */
 	} else if (scan_char(&d, '[') && ctime_stamp(&d, &ns) && scan_char(&d, ']')) {
 		c = d;
 		scan_char(&c, ' ');
@@ -287,7 +294,8 @@ void log_split(const struct line *ln, struct log_entry *e)
 		e->stamp = STAMP_ISO;
 		scan_blanks(&c);
 		e->kernel = skip_host(&c);
-	} else if (full_stamp(&c, &ns, &e->stamp) || (unix_stamp(&c, &ns) && (e->stamp = STAMP_ISO))) {
+	} else if (full_stamp(&c, &ns, &e->stamp) ||
+		   (unix_stamp(&c, &ns) && (e->stamp = STAMP_ISO))) {
 		e->kernel = skip_host(&c);
 		if (!e->kernel)
 			e->stamp = STAMP_NONE;	/* ping -D and others have such times, too */

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proc_sched.c - the scheduler's and the CPUs' counters, and the kernel's symbols: /proc/schedstat, /proc/stat,
- * debugfs sched/features, /proc/kallsyms.
+ * proc_sched.c - the scheduler's and the CPUs' counters, and the kernel's symbols: /proc/schedstat,
+ * /proc/stat, debugfs sched/features, /proc/kallsyms.
  *
- *   schedstat.cpu.N.run_ns, .wait_ns	ns tasks ran and stood runnable on CPU N (schedstat version 11 and later)
- *   stat.cpu.user, .nice, .system, .idle, .iowait, .irq, .softirq, .steal, .guest	ticks of 1/100 s of all CPUs
+ *   schedstat.cpu.N.run_ns, .wait_ns	ns that tasks ran, and stood runnable, on CPU N
+ *   stat.cpu.user, .nice, .system, .idle, .iowait, .irq, .softirq, .steal, .guest
+ *					ticks of 1/100 s of all CPUs
  *   stat.ctxt, stat.processes, stat.procs_running, stat.procs_blocked
- *   sched.feature.NAME		y | n: of sched/features (NO_NAME)
- *   kernel.kallsyms		hidden: all addresses are zero (kptr_restrict), so nothing can be named with
- *				it; | visible
+ *   sched.feature.NAME			y | n: of sched/features (NO_NAME)
+ *   kernel.kallsyms			visible; hidden: all addresses are zero (kptr_restrict), so
+ *					nothing can be named with it
  *
- * Formats: Documentation/scheduler/sched-stats.rst, proc(5), kernel/sched/debug.c, kernel/kallsyms.c.
+ * Formats: Documentation/scheduler/sched-stats.rst (version 11 and later), proc(5),
+ * kernel/sched/debug.c, kernel/kallsyms.c.
  */
 #include "fact_out.h"
 
@@ -192,7 +194,8 @@ static bool symbol(struct scan c, bool *zero)
 		*zero &= *c.p == '0';
 		c.p++;
 	}
-	return (c.p - from == 16 || c.p - from == 8) && scan_char(&c, ' ') && scan_left(&c) > 2 && is_alpha(*c.p) && c.p[1] == ' ';
+	return (c.p - from == 16 || c.p - from == 8) && scan_char(&c, ' ') && scan_left(&c) > 2 &&
+	       is_alpha(*c.p) && c.p[1] == ' ';
 }
 
 static bool symbol_test(const struct line *ln)
@@ -212,7 +215,8 @@ static int kallsyms_sniff(const struct sniff *s)
 static struct error *kallsyms_parse(struct parse_ctx *ctx)
 {
 	struct fact_out out = { .format = "kallsyms" };
-	const char *next = (const char *)ctx->m->data, *end = next + MIN(ctx->m->size, (uint64_t)(1u << 20)), *s;
+	const char *next = (const char *)ctx->m->data,
+		   *end = next + MIN(ctx->m->size, (uint64_t)(1u << 20)), *s;
 	size_t len, first_len = 0;
 	const char *first = NULL;
 	bool zero, all_zero = true;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proc_task.c - a task's files in /proc: PID/stat, PID/schedstat and PID/status, also below PID/task/TID.
- * Formats: proc(5), the kernel's fs/proc/array.c, Documentation/scheduler/sched-stats.rst. ID is the task's
- * id, of the path, or in stat and status of the file itself.
+ * proc_task.c - a task's files in /proc: PID/stat, PID/schedstat and PID/status, also below
+ * PID/task/TID. Formats: proc(5), the kernel's fs/proc/array.c,
+ * Documentation/scheduler/sched-stats.rst. ID is the task's id, of the path, or in stat of the file
+ * itself.
  *
- *   task.ID.comm, .state, .processor, .utime_ticks, .stime_ticks, .guest_ticks	stat
+ *   task.ID.comm, .state, .processor, .utime_ticks, .stime_ticks, .guest_ticks		stat
  *   task.ID.run_ns, .wait_ns, .timeslices						schedstat
- *   task.ID.tgid, .cpus_allowed, .mems_allowed, .voluntary_switches, .involuntary_switches	status
+ *   task.ID.tgid, .cpus_allowed, .mems_allowed						status
+ *   task.ID.voluntary_switches, .involuntary_switches					status
  *
  * "wait_ns" is the time the task stood runnable in a run queue: of a vCPU thread, its steal time.
  */
@@ -61,8 +63,8 @@ static bool stat_head(struct scan *c, int64_t *pid, struct scan *comm)
 static bool schedstat(struct scan c, uint64_t v[3])
 {
 	scan_trim(&c);
-	return scan_u64(&c, &v[0]) && scan_char(&c, ' ') && scan_u64(&c, &v[1]) && scan_char(&c, ' ') && scan_u64(&c, &v[2]) &&
-	       scan_at_end(&c);
+	return scan_u64(&c, &v[0]) && scan_char(&c, ' ') && scan_u64(&c, &v[1]) &&
+	       scan_char(&c, ' ') && scan_u64(&c, &v[2]) && scan_at_end(&c);
 }
 
 static int task_sniff(const struct sniff *s)
@@ -86,7 +88,8 @@ static int task_sniff(const struct sniff *s)
 	return 0;
 }
 
-static void put_word(struct parse_ctx *ctx, struct fact_out *o, int64_t id, const char *name, struct scan v, int64_t cite)
+static void put_word(struct parse_ctx *ctx, struct fact_out *o, int64_t id, const char *name,
+		     struct scan v, int64_t cite)
 {
 	_cleanup_free_ char *key = xasprintf("task.%" PRId64 ".%s", id, name);
 
@@ -156,7 +159,8 @@ static void parse_status(struct parse_ctx *ctx, struct fact_out *o, struct scan 
 
 		for (i = 0; i < ARRAY_SIZE(fields); i++)
 			if (scan_lit(&c, fields[i].lit))
-				put_word(ctx, o, id, fields[i].name, c, ctx_cite_at(ctx, (uint64_t)(s - all.p), s, len));
+				put_word(ctx, o, id, fields[i].name, c,
+					 ctx_cite_at(ctx, (uint64_t)(s - all.p), s, len));
 	}
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proxmox_vm.c - Proxmox VE's settings of a VM: /etc/pve/qemu-server/ID.conf (also in pvereport) and `qm config ID`.
- * Snapshots ("[name]" and what follows) are left out. Format: qm.conf(5).
+ * proxmox_vm.c - Proxmox VE's settings of a VM: /etc/pve/qemu-server/ID.conf (also in pvereport)
+ * and `qm config ID`. Snapshots ("[name]" and what follows) are left out. Format: qm.conf(5).
  *
- *   pve.ID.KEY		as written: cores, sockets, cpu, memory, balloon, cpulimit, cpuunits, affinity, numa, hugepages,
- *			machine, bios, ostype, args, name, kvm, vcpus, tablet, localtime ...
- *   pve.ID.total_vcpus	cores times sockets, where either is given
+ *   pve.ID.KEY			as written, of keys[]
+ *   pve.ID.total_vcpus		cores times sockets, where either is given
  *   pve.ID.iothread_disks	disks with iothread=1
  */
 #include "fact_out.h"
@@ -69,7 +68,8 @@ static int pve_sniff(const struct sniff *s)
 static struct error *pve_parse(struct parse_ctx *ctx)
 {
 	struct fact_out out = { .format = "proxmox vm", .side = fact_host_side(ctx) };
-	const char *start = (const char *)ctx->m->data, *next = start, *end = next + ctx->m->size, *p;
+	const char *start = (const char *)ctx->m->data, *next = start, *end = next + ctx->m->size,
+		   *p;
 	uint64_t cores = 1, sockets = 1, disks = 0;
 	int64_t vcpu_cite = 0, disk_cite = 0;
 	struct scan key, value;

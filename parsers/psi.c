@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * psi.c - pressure stall information: /proc/pressure/{cpu,memory,io,irq} and a control group's cpu.pressure.
- * Format: the kernel's Documentation/accounting/psi.rst; avgN in percent, total in microseconds.
+ * psi.c - pressure stall information: /proc/pressure/{cpu,memory,io,irq} and a control group's
+ * cpu.pressure. Format: the kernel's Documentation/accounting/psi.rst; avgN in percent, total in
+ * microseconds.
  *
- *   psi.cpu.some.avg10, .avg60, .avg300, .total_us		of the whole system; so `full`
- *   cgroup.PATH.psi.cpu.some.avg10 ...				of a control group
+ *   psi.cpu.some.avg10, .avg60, .avg300, .total_us	of the whole system; so `full`
+ *   cgroup.PATH.psi.cpu.some.avg10 ...			of a control group
  */
 #include "fact_out.h"
 

@@ -108,15 +108,18 @@ static bool has_option(struct scan c)
 }
 
 /*
- * Where in the line the emulator stands with options behind it, or alone before a backslash. @pid gets the
- * word of ps's column.
+ * Where in the line the emulator stands with options behind it, or alone before a backslash. @pid
+ * gets the word of ps's column.
  */
-static const char *find_emulator(const struct qemu_state *st, struct scan c, bool continues, int64_t *pid)
+static const char *find_emulator(const struct qemu_state *st, struct scan c, bool continues,
+				 int64_t *pid)
 {
 	struct scan all = c, w, rest;
 	int column;
 
 	*pid = -1;
+	if (!scan_find(&c, "qemu-") && !scan_find(&c, "kvm"))
+		return NULL;
 	for (column = 0; column < 64; column++) {
 		w = next_word(&c);
 		if (!scan_left(&w))
@@ -135,7 +138,8 @@ static const char *find_emulator(const struct qemu_state *st, struct scan c, boo
 		scan_blanks(&rest);
 		while (rest.p < rest.end && !*rest.p)
 			rest.p++;
-		if (scan_at_end(&rest) ? continues : *rest.p == '-' && (continues || has_option(rest)))
+		if (scan_at_end(&rest) ? continues
+				       : *rest.p == '-' && (continues || has_option(rest)))
 			return w.p;
 	}
 	return NULL;
@@ -184,7 +188,8 @@ static bool shell_word(char *text, size_t len, size_t *at, size_t *from, size_t 
 	return true;
 }
 
-static void put(struct parse_ctx *ctx, struct qemu_state *st, const char *key, const char *s, size_t len)
+static void put(struct parse_ctx *ctx, struct qemu_state *st, const char *key, const char *s,
+		size_t len)
 {
 	_cleanup_free_ char *name = xasprintf("qemu.%s.%s", st->name, key);
 	size_t off = s >= st->text && s < st->text + st->len ? (size_t)(s - st->text) : 0, i;
@@ -196,7 +201,8 @@ static void put(struct parse_ctx *ctx, struct qemu_state *st, const char *key, c
 	fact_put(ctx, &st->out, name, s, len, ctx_cite(ctx, &ln, CASE_NO_TIME));
 }
 
-static void put_num(struct parse_ctx *ctx, struct qemu_state *st, const char *key, uint64_t v, struct scan cite)
+static void put_num(struct parse_ctx *ctx, struct qemu_state *st, const char *key, uint64_t v,
+		    struct scan cite)
 {
 	_cleanup_free_ char *name = xasprintf("qemu.%s.%s", st->name, key);
 	size_t off = cite.p >= st->text ? (size_t)(cite.p - st->text) : 0, i;
@@ -221,7 +227,8 @@ static bool part_of(struct scan v, const char *key, struct scan *ret)
 
 		if (key ? (size_t)(end - v.p) > n && !memcmp(v.p, key, n) && v.p[n] == '=' :
 			  first && !memchr(v.p, '=', (size_t)(end - v.p))) {
-			*ret = scan_mem(v.p + (key ? n + 1 : 0), (size_t)(end - v.p) - (key ? n + 1 : 0));
+			*ret = scan_mem(v.p + (key ? n + 1 : 0),
+					(size_t)(end - v.p) - (key ? n + 1 : 0));
 			return true;
 		}
 		first = false;
@@ -302,8 +309,8 @@ static void take_cpu(struct parse_ctx *ctx, struct qemu_state *st, struct scan v
 /* What is counted over the command line. */
 struct counts { uint64_t iothreads, vfio; struct scan iothread, vfio_device; };
 
-static void take_option(struct parse_ctx *ctx, struct qemu_state *st, const char *opt, struct scan v,
-			struct counts *n)
+static void take_option(struct parse_ctx *ctx, struct qemu_state *st, const char *opt,
+			struct scan v, struct counts *n)
 {
 	struct scan part;
 	size_t i;
@@ -371,7 +378,8 @@ static void put_version(struct parse_ctx *ctx, struct qemu_state *st)
 
 	if (*st->version && st->version_text) {
 		st->version_line.s = st->version_text;
-		fact_line(ctx, &st->out, &st->version_line, key, scan_mem(st->version, strlen(st->version)));
+		fact_line(ctx, &st->out, &st->version_line, key,
+			  scan_mem(st->version, strlen(st->version)));
 	}
 	*st->version = '\0';
 }
@@ -405,11 +413,15 @@ static void take_command(struct parse_ctx *ctx, struct qemu_state *st)
 		if (f < ARRAY_SIZE(flags)) {
 			_cleanup_free_ char *key = xasprintf("qemu.%s.%s", st->name, flags[f].key);
 			const char *value = f ? "yes" : "kvm";
-			struct line ln = { .s = o.p - 1, .len = scan_left(&o) + 1, .no = st->lines[0].no };
+			struct line ln = {
+				.s = o.p - 1, .len = scan_left(&o) + 1, .no = st->lines[0].no};
 
-			fact_put(ctx, &st->out, key, value, strlen(value), ctx_cite(ctx, &ln, CASE_NO_TIME));
+			fact_put(ctx, &st->out, key, value, strlen(value),
+				 ctx_cite(ctx, &ln, CASE_NO_TIME));
 		} else if (i + 1 < n) {
-			take_option(ctx, st, opt, scan_mem(st->text + w[i + 1].from, w[i + 1].to - w[i + 1].from), &counts);
+			take_option(ctx, st, opt,
+				    scan_mem(st->text + w[i + 1].from, w[i + 1].to - w[i + 1].from),
+				    &counts);
 		}
 	}
 	if (counts.iothreads)
@@ -498,7 +510,7 @@ static enum line_result qemu_line(struct parse_ctx *ctx, void *state, const stru
 			return LINE_TAKEN;
 		at = find_emulator(st, c, continues, &st->pid);
 		if (!at) {
-			if (scan_left(&c) < 200)
+			if (scan_left(&c) < 200 && scan_find(&c, "PID"))
 				ps_heading(st, c);
 			return LINE_NOT_MINE;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rtla.c - `rtla osnoise top`, `rtla timerlat top` and `rtla timerlat hist` (the kernel's tools/tracing/rtla):
- * the last table of a text counts.
+ * rtla.c - `rtla osnoise top`, `rtla timerlat top` and `rtla timerlat hist` (the kernel's
+ * tools/tracing/rtla): the last table of a text counts.
  *
  *   rtla.osnoise.cpu.N.noise, .max_noise, .max_single	microseconds
  *   rtla.osnoise.cpu.N.hw, .nmi, .irq, .softirq, .thread	interferences counted
@@ -67,8 +67,8 @@ static enum table heading(struct rtla_state *st, struct scan c)
 	return hist_heading(st, all) ? T_HIST : T_NONE;
 }
 
-static void put(struct parse_ctx *ctx, struct rtla_state *st, const struct line *ln, const char *tool, int cpu,
-		const char *name, struct scan v)
+static void put(struct parse_ctx *ctx, struct rtla_state *st, const struct line *ln,
+		const char *tool, int cpu, const char *name, struct scan v)
 {
 	char key[64];
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sysstat.c - text of sysstat's `sar -u`, `sar -P ALL`, `sar -q`, `mpstat`, `pidstat [-t] [-u] [-w]`, also
- * pasted. Rows begin with a time or with "Average:" (in any language a word with a colon); the columns
- * are those of the heading.
+ * sysstat.c - text of sysstat's `sar -u`, `sar -P ALL`, `sar -q`, `mpstat`, `pidstat [-t]`, also
+ * pasted. Rows begin with a time or with "Average:", also in other languages; the columns are those
+ * of the heading.
  *
- *   sysstat.cpu.CPU.COLUMN		the average row; CPU is "all" or a number, COLUMN without "%": user, usr,
- *				system, sys, iowait, steal, guest, idle ...
- *   sysstat.cpu.CPU.COLUMN.max		the largest of the single rows (idle: .min the least)
- *   sysstat.queue.COLUMN, .max		sar -q: runq-sz, plist-sz, ldavg-1, ldavg-5, ldavg-15, blocked
- *   sysstat.task.ID.COLUMN, .max, .comm	pidstat: usr, system, guest, wait, CPU (of tasks as in top.c)
+ *   sysstat.cpu.CPU.COLUMN	the average row; CPU is "all" or a number, COLUMN without "%"
+ *   sysstat.cpu.CPU.COLUMN.max	the largest of the single rows (idle: .min the least)
+ *   sysstat.queue.COLUMN, .max	sar -q: runq-sz, plist-sz, ldavg-1, ldavg-5, ldavg-15, blocked
+ *   sysstat.task.ID.COLUMN, .max, .comm	pidstat: usr, system, guest, wait, CPU (of tasks as
+ *				in top.c)
  *   kernel.release, host.name, cpu.count	of the first line
  */
 #include "engine.h"
@@ -53,8 +53,8 @@ static bool row_begin(struct scan *c, bool *average)
 	if (scan_left(&w) < 4)
 		return false;
 	if (is_digit(*w.p)) {
-		if (!scan_u64(&d, &v) || !scan_char(&d, ':') || !scan_u64(&d, &v) || !scan_char(&d, ':') || !scan_u64(&d, &v) ||
-		    !scan_at_end(&d))
+		if (!scan_u64(&d, &v) || !scan_char(&d, ':') || !scan_u64(&d, &v) ||
+		    !scan_char(&d, ':') || !scan_u64(&d, &v) || !scan_at_end(&d))
 			return false;
 		e = *c;
 		w = next_word(&e);
@@ -119,7 +119,8 @@ static bool heading(struct stat_state *st, struct scan c)
 	return true;
 }
 
-static void note_extreme(struct stat_state *st, const struct line *ln, const char *key, double v, bool least)
+static void note_extreme(struct stat_state *st, const struct line *ln, const char *key, double v,
+			 bool least)
 {
 	size_t before = st->keys.n;
 	uint32_t id = strtab_id(&st->keys, key, strlen(key));
@@ -137,7 +138,8 @@ static void note_extreme(struct stat_state *st, const struct line *ln, const cha
 	snprintf(x->text, sizeof(x->text), "%.*s", (int)MIN(ln->len, sizeof(x->text) - 1), ln->s);
 }
 
-static void put_number(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln, const char *key, double v)
+static void put_number(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
+		       const char *key, double v)
 {
 	char buf[40];
 
@@ -145,8 +147,8 @@ static void put_number(struct parse_ctx *ctx, struct stat_state *st, const struc
 	fact_line(ctx, &st->out, ln, key, scan_mem(buf, strlen(buf)));
 }
 
-static void take_value(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln, const char *prefix,
-		       const char *column, struct scan w, bool average)
+static void take_value(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
+		       const char *prefix, const char *column, struct scan w, bool average)
 {
 	char key[128];
 	double v;
@@ -160,7 +162,8 @@ static void take_value(struct parse_ctx *ctx, struct stat_state *st, const struc
 		note_extreme(st, ln, key, v, !strcmp(column, "%idle"));
 }
 
-static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln, struct scan c, bool average)
+static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
+		     struct scan c, bool average)
 {
 	struct scan words[MAX_COLUMNS], comm;
 	char name[65], prefix[40], key[64];
@@ -186,7 +189,8 @@ static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct 
 	if (id < 0 || !scan_left(&comm))
 		return false;
 	fact_name(name, comm.p, scan_left(&comm));
-	if (cpu < 50 && (role_of_comm(name, false) == ROLE_OTHER || role_of_comm(name, false) == ROLE_RECORDER))
+	if (cpu < 50 &&
+	    (role_of_comm(name, false) == ROLE_OTHER || role_of_comm(name, false) == ROLE_RECORDER))
 		return true;
 	snprintf(prefix, sizeof(prefix), "task.%" PRId64 ".", id);
 	for (i = 0; i + 1 < st->n_columns; i++)
@@ -199,7 +203,8 @@ static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct 
 	return true;
 }
 
-static bool plain_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln, struct scan c, bool average)
+static bool plain_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
+		      struct scan c, bool average)
 {
 	struct scan words[MAX_COLUMNS];
 	char prefix[40];

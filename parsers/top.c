@@ -3,12 +3,13 @@
  * top.c - `top -b`, `top -bH` (procps), also pasted. Decimal points may be commas.
  *
  *   top.load1, .load5, .load15
- *   top.cpu.us, .sy, .ni, .id, .wa, .hi, .si, .st	percent of all CPUs (with several rounds: the last)
- *   top.task.ID.cpu_percent, .comm, .state		vCPU threads, VMMs, vhost and KVM's and the host's kernel
- *						threads, and whatever takes half a CPU or more
+ *   top.cpu.us, .sy, .ni, .id, .wa, .hi, .si, .st	percent of all CPUs
+ *   top.task.ID.cpu_percent, .comm, .state
+ *		vCPU threads, VMMs, vhost, KVM's and the host's kernel threads, and whatever takes
+ *		half a CPU or more
  *
- * Rounds are snapshots "1", "2" ... where there is more than one. The first round's CPU figures are means since the
- * boot or the task's start: man top(1).
+ * Rounds are snapshots "1", "2" ... where there is more than one. The first round's CPU figures are
+ * means since the boot or the task's start: man top(1).
  */
 #include "engine.h"
 #include "fact_out.h"
@@ -46,7 +47,8 @@ static bool scan_tenths(struct scan *c, int64_t *v)
 	return true;
 }
 
-static void put_tenths(struct parse_ctx *ctx, struct top_state *st, const struct line *ln, const char *key, int64_t v)
+static void put_tenths(struct parse_ctx *ctx, struct top_state *st, const struct line *ln,
+		       const char *key, int64_t v)
 {
 	char buf[32];
 
@@ -66,8 +68,9 @@ static void take_load(struct parse_ctx *ctx, struct top_state *st, const struct 
 		char buf[16];
 		size_t n = 0;
 
-		while (n < sizeof(buf) - 1 && c.p < c.end && (is_digit(*c.p) || ((*c.p == '.' || *c.p == ',') && c.p + 1 < c.end &&
-									      is_digit(c.p[1])))) {
+		while (n < sizeof(buf) - 1 && c.p < c.end &&
+		       (is_digit(*c.p) ||
+			((*c.p == '.' || *c.p == ',') && c.p + 1 < c.end && is_digit(c.p[1])))) {
 			buf[n++] = *c.p == ',' ? '.' : *c.p;
 			c.p++;
 		}
@@ -160,7 +163,8 @@ static bool take_task(struct parse_ctx *ctx, struct top_state *st, const struct 
 			return false;
 		if (i == st->state)
 			state = w;
-		if ((i == st->pid && (!scan_i64(&w, &pid) || pid <= 0)) || (i == st->cpu && !scan_tenths(&w, &tenths)))
+		if ((i == st->pid && (!scan_i64(&w, &pid) || pid <= 0)) ||
+		    (i == st->cpu && !scan_tenths(&w, &tenths)))
 			return false;
 	}
 	scan_blanks(&c);
@@ -169,7 +173,8 @@ static bool take_task(struct parse_ctx *ctx, struct top_state *st, const struct 
 		return false;
 	fact_name(name, comm.p, scan_left(&comm));
 	role = role_of_comm(name, false);
-	if (tenths < 500 && (role == ROLE_OTHER || role == ROLE_RECORDER || (!tenths && role != ROLE_VCPU && role != ROLE_VMM)))
+	if (tenths < 500 && (role == ROLE_OTHER || role == ROLE_RECORDER ||
+			     (!tenths && role != ROLE_VCPU && role != ROLE_VMM)))
 		return true;
 	snprintf(key, sizeof(key), "top.task.%" PRId64 ".cpu_percent", pid);
 	put_tenths(ctx, st, ln, key, tenths);
@@ -180,7 +185,8 @@ static bool take_task(struct parse_ctx *ctx, struct top_state *st, const struct 
 	return true;
 }
 
-static enum line_result top_line_of(struct parse_ctx *ctx, struct top_state *st, const struct line *ln)
+static enum line_result top_line_of(struct parse_ctx *ctx, struct top_state *st,
+				    const struct line *ln)
 {
 	struct scan c = scan_line(ln);
 
@@ -196,7 +202,8 @@ static enum line_result top_line_of(struct parse_ctx *ctx, struct top_state *st,
 		return ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
 	if (take_cpu(ctx, st, ln) || take_heading(st, ln))
 		return LINE_TAKEN;
-	if (st->command >= 0 && take_task(ctx, st, ln))	/* with -c, command lines are there to be read, too */
+	if (st->command >= 0 &&
+	    take_task(ctx, st, ln)) /* with -c, command lines are there to be read, too */
 		return scan_find(&c, " -name ") ? LINE_NOT_MINE : LINE_TAKEN;
 	if (scan_lit(&c, "Tasks: ") || scan_lit(&c, "Threads: ") || scan_lit(&c, "MiB ") || scan_lit(&c, "KiB ") || scan_lit(&c, "GiB ") ||
 	    scan_lit(&c, "Mem: ") || scan_lit(&c, "Swap: "))

@@ -156,7 +156,8 @@ static void test_alarms(void **state __unused)
 	case_close(db);
 }
 
-/* journalctl -o json: the kernel's own time stamp, escapes, bytes, another boot, and a daemon's line. */
+/* journalctl -o json: the kernel's own time stamp, escapes, bytes, another boot, and a daemon's
+ * line. */
 static void test_journal_json(void **state __unused)
 {
 	struct case_db *db = facts_new();
@@ -196,7 +197,8 @@ static void test_daemons(void **state __unused)
 	case_close(db);
 }
 
-/* A log under KVM is the guest's when the host's is there as well, and when it ran no VMs itself. */
+/* A log under KVM is the guest's when the host's is there as well, and when it ran no VMs itself.
+ */
 static void test_sides(void **state __unused)
 {
 	static const char guest[] = "[0.0] x\n[0.000000] Hypervisor detected: KVM\n[5.000000] watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [a:1]\n";
@@ -219,12 +221,10 @@ static void test_sides(void **state __unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_journal_json), cmocka_unit_test(test_daemons), cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_founding_journal),
-		cmocka_unit_test(test_mail),
-		cmocka_unit_test(test_call_trace),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_journal_json), cmocka_unit_test(test_daemons),
+		cmocka_unit_test(test_sides),	     cmocka_unit_test(test_founding_journal),
+		cmocka_unit_test(test_mail),	     cmocka_unit_test(test_call_trace),
+		cmocka_unit_test(test_facts),	     cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_alarms),
 	};
 

@@ -77,12 +77,14 @@ static void lscpu(void **state)
 		   "Vulnerability Itlb multihit:     Not affected\nFlags:                           fpu svm npt\n");
 	facts_text(db, "new/lscpu",
 		   "Architecture:             x86_64\n  CPU op-mode(s):         32-bit, 64-bit\nHypervisor vendor:        KVM\n"
-		   "Vulnerabilities:          \n  Itlb multihit:          KVM: Mitigation: Split huge pages\n");
+		   "Vulnerabilities:          \n  Itlb multihit:          KVM: Mitigation: Split huge pages\n"
+		   "  L1tf:                   Mitigation; PTE Inversion\n");
 	assert_fact(db, "cpu.count", "16");
 	assert_fact(db, "cpu.virtualization", "AMD-V");
 	assert_fact(db, "numa.node.1.cpus", "8-15");
 	assert_fact(db, "cpu.flag.svm", "yes");
 	assert_fact(db, "cpu.hypervisor", "KVM");
+	assert_fact(db, "cpu.vulnerability.l1tf", "Mitigation: PTE Inversion");
 	assert_fact(db, "cpu.vulnerability.itlb_multihit", "Not affected|KVM: Mitigation: Split huge pages");
 	case_close(db);
 }
@@ -196,8 +198,10 @@ static void kallsyms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pressure), cmocka_unit_test(irqs),  cmocka_unit_test(cpus),	  cmocka_unit_test(lscpu),
-		cmocka_unit_test(kvm_counters), cmocka_unit_test(kvm_stat), cmocka_unit_test(tasks), cmocka_unit_test(scheduler),
+		cmocka_unit_test(pressure),	cmocka_unit_test(irqs),
+		cmocka_unit_test(cpus),		cmocka_unit_test(lscpu),
+		cmocka_unit_test(kvm_counters), cmocka_unit_test(kvm_stat),
+		cmocka_unit_test(tasks),	cmocka_unit_test(scheduler),
 		cmocka_unit_test(kallsyms),
 	};
 

@@ -229,8 +229,9 @@ static void no_command(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(domain_facts),	   cmocka_unit_test(domain_in_prose), cmocka_unit_test(domain_status_file),
-		cmocka_unit_test(domain_entities), cmocka_unit_test(libvirt_log),     cmocka_unit_test(ps_and_showcmd),
+		cmocka_unit_test(domain_facts),	      cmocka_unit_test(domain_in_prose),
+		cmocka_unit_test(domain_status_file), cmocka_unit_test(domain_entities),
+		cmocka_unit_test(libvirt_log),	      cmocka_unit_test(ps_and_showcmd),
 		cmocka_unit_test(no_command),
 	};
 
