@@ -100,6 +100,15 @@ static uint32_t losses_at(const struct history *h, uint16_t cpu)
 	return h->losses_any + (cpu < h->n_cpus ? h->cpus[cpu].losses : 0);
 }
 
+/* The next slot of the pool; h->n counts it. */
+static struct hist_seg *next_seg(struct history *h)
+{
+	/* A long recording takes the whole pool at once: its memory does not depend on its length. */
+	if (unlikely(h->n == HIST_SHORT))
+		memset(h->segs + HIST_SHORT, 0, (HIST_SEGS - HIST_SHORT) * sizeof(*h->segs));
+	return &h->segs[h->n++ & (HIST_SEGS - 1)];
+}
+
 /*
  * End the open segment of @t at @now by the event at @pos and begin one in @state. @wake: the event
  * that wakes it.
@@ -111,7 +120,7 @@ static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist
 	bool lost = t->state != HIST_RUN && t->losses != losses_at(h, t->cpu);
 
 	if (t->seen && now > t->since) {
-		struct hist_seg *s = &h->segs[seq & (HIST_SEGS - 1)];
+		struct hist_seg *s = next_seg(h);
 		struct hist_cpu *c = t->state == HIST_RUN ? hist_cpu(h, t->cpu) : NULL;
 
 		*s = (struct hist_seg){ .start = t->since,
@@ -146,7 +155,6 @@ static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist
 			c->last = seq;
 		}
 		t->last = seq;
-		h->n++;
 	}
 	t->seen = true;
 	t->state = state;
@@ -176,7 +184,7 @@ static void idle_leaves(struct history *h, uint16_t cpu, uint64_t pos)
 
 	if (!c || c->task != 0 || h->e->now <= c->since)
 		return;
-	h->segs[seq & (HIST_SEGS - 1)] = (struct hist_seg){
+	*next_seg(h) = (struct hist_seg){
 		.start = c->since,
 		.end = h->e->now,
 		.pos = pos,
@@ -189,7 +197,6 @@ static void idle_leaves(struct history *h, uint16_t cpu, uint64_t pos)
 		.state = HIST_RUN,
 	};
 	c->last = seq;
-	h->n++;
 }
 
 /*
