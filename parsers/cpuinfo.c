@@ -150,7 +150,7 @@ static void take_vulnerability(struct parse_ctx *ctx, struct cpu_state *st, cons
 		_cleanup_free_ char *text = xstrndup(v.p, scan_left(&v));
 
 		text[10] = ':';
-		fact_line(ctx, &st->out, ln, key, scan_mem(text, scan_left(&v)));
+		fact_line(ctx, &st->out, ln, key, scan_mem(text, strlen(text)));
 		return;
 	}
 	fact_line(ctx, &st->out, ln, key, v);

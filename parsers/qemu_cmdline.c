@@ -475,6 +475,7 @@ static bool startup_line(struct parse_ctx *ctx, struct qemu_state *st, const str
 		free(st->version_text);
 		st->version_text = xstrndup(ln->s, ln->len);
 		st->version_line = *ln;
+		st->version_line.len = strlen(st->version_text);	/* a NUL ends the copy */
 	}
 	return true;
 }
