@@ -142,16 +142,19 @@ static bool split_left(const char *s, const char *end, struct perf_script_line *
 static size_t system_of(const char *s, size_t len)
 {
 	const char *colon = memchr(s, ':', len), *p;
+	bool plain = false;
 
 	if (!colon || colon == s)
 		return 0;
 	for (p = s; p < colon; p++)
 		if (!(trace_chars[(uint8_t)*p] & NAME_CHAR))
 			return 0;
-	for (p = colon + 1; p < s + len; p++)
-		if (!strchr("ukhGHpPSDIWeb", *p))
-			return (size_t)(colon - s);
-	return 0;
+	for (p = colon + 1; p < s + len; p++) {
+		if (!(trace_chars[(uint8_t)*p] & NAME_CHAR) && *p != ':')
+			return 0;
+		plain |= !strchr("ukhGHpPSDIWeb:", *p);
+	}
+	return plain ? (size_t)(colon - s) : 0;
 }
 
 static bool split_right(const char *p, const char *end, struct perf_script_line *l)

@@ -305,7 +305,8 @@ static void count_call(struct parse_ctx *ctx, struct strace_state *st, const str
 		       const struct call_line *l)
 {
 	const struct call call = {
-		.name = l->name, .result = l->result, .tid = l->tid, .time_ns = l->time_ns, .dur_ns = l->dur_ns,
+		.name = l->name, .result = l->result, .tid = l->tid,
+		.time_ns = l->time_ns, .dur_ns = l->dur_ns,
 		.cite_ns = l->stamp == STAMP_EPOCH ? l->time_ns : CASE_NO_TIME, .failed = l->failed,
 	};
 

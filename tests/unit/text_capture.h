@@ -79,8 +79,8 @@ static inline struct error *capture_end(void *priv, struct stream *s)
 		named = named || !strcmp(e->type, "function");
 		e->reason = ev->kind == EV_KVM_EXIT ? kept(c, stream_reason_name(s, ev->b[0])) : "";
 		e->func = named && ev->b[0] != EVENT_U32_NONE ? kept(c, strtab_str(&s->strings, ev->b[0])) : "";
-		e->stack = ev->kind == EV_STACK || (ev->kind == EV_SAMPLE && ev->b[0] != EVENT_U32_NONE) ?
-				   stream_stack_frames(s, ev->b[0]) : NULL;
+		if (ev->kind == EV_STACK || (ev->kind == EV_SAMPLE && ev->b[0] != EVENT_U32_NONE))
+			e->stack = stream_stack_frames(s, ev->b[0]);
 		e->cite = s->ops->cite_text ? s->ops->cite_text(s->ops_priv, ev) : NULL;
 		if (s->ops->lines_of) {
 			uint64_t pos = ev->pos;
