@@ -32,7 +32,8 @@ struct error *case_create(struct case_db **ret, const char *path);
 /* case_open() - an existing case file, read-only, defensive, trusted_schema off, after quick_check
  * and user_version. */
 struct error *case_open(struct case_db **ret, const char *path);
-/* case_save() - write a copy of @c to @name: a new file, or a regular one that is replaced. ERR_IO. */
+/* case_save() - write a copy of @c to @name: a new file, or a regular one that is replaced. ERR_IO.
+ */
 struct error *case_save(struct case_db *c, const char *name);
 void case_close(struct case_db *c);
 

@@ -103,7 +103,8 @@ static uint32_t losses_at(const struct history *h, uint16_t cpu)
 /* The next slot of the pool; h->n counts it. */
 static struct hist_seg *next_seg(struct history *h)
 {
-	/* A long recording takes the whole pool at once: its memory does not depend on its length. */
+	/* A long recording takes the whole pool at once: its memory does not depend on its length.
+	 */
 	if (unlikely(h->n == HIST_SHORT))
 		memset(h->segs + HIST_SHORT, 0, (HIST_SEGS - HIST_SHORT) * sizeof(*h->segs));
 	return &h->segs[h->n++ & (HIST_SEGS - 1)];

@@ -4,10 +4,11 @@
  * chains are built.
  *
  * A segment is a stretch of one task in one scheduler state. It is written when it ends, so the
- * pool is ordered by end time; the pool is a ring of HIST_SEGS segments (32 MB): the oldest go first. Segments of one task are linked backwards, and so are
- * the running ones of one CPU (the idle task's among them). Whoever asks for a time that has left
- * the pool is told so (HIST_CUT), makes a `folded` link and marks its stall partial; the second
- * look of design §4 (a backward read of the input for that window) begins at exactly this place.
+ * pool is ordered by end time; the pool is a ring of HIST_SEGS segments (32 MB): the oldest go
+ * first. Segments of one task are linked backwards, and so are the running ones of one CPU (the
+ * idle task's among them). Whoever asks for a time that has left the pool is told so (HIST_CUT),
+ * makes a `folded` link and marks its stall partial; the second look of design §4 (a backward read
+ * of the input for that window) begins at exactly this place.
  *
  * Source of the rules: kernel/sched/core.c (sched_waking before, sched_wakeup after the enqueue;
  * prev_state of sched_switch), and design §4: a switch-in without a wake-up is no wake-up by
@@ -19,7 +20,7 @@
 #include "engine.h"
 
 #define HIST_SEGS	(1u << 19)	/* 64 bytes each: 32 MB */
-#define HIST_SHORT	(1u << 14)	/* recordings with fewer segments touch only what they use */
+#define HIST_SHORT	(1u << 14) /* recordings with fewer segments touch only what they use */
 #define HIST_NONE	UINT64_MAX
 #define HIST_FUNCS	8		/* nested functions kept per task */
 /* bstate of the time before a task was created; its waker is who did that */

@@ -57,7 +57,7 @@ struct parse_ctx {
 	struct strtab
 		*messages; /* distinct remarks; at most 256; joined into the member's message */
 	bool			partly;		/* set when part of the member could not be read */
-	bool			ignored;	/* set when the form is known and nothing of it is used */
+	bool ignored;		 /* set when the form is known and nothing of it is used */
 	const struct tree *tree; /* the recording's members, of which m is the head; else NULL */
 	const struct parser	*parser;	/* the one at work */
 	struct shared_sources *shared; /* in a section of a mixed text: ctx_source() of VALUE

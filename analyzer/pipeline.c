@@ -190,7 +190,8 @@ static struct error *walk_all(struct opener *o, const struct options *opt, uint6
 		diag(opt->args[i], "%s", err->what);
 		error_free(err);
 	}
-	return stream_interrupted() ? NULL : trees_finish(o->run.trees, &o->run.proto, o->run.bundle);
+	return stream_interrupted() ? NULL
+				    : trees_finish(o->run.trees, &o->run.proto, o->run.bundle);
 }
 
 struct error *run_inputs(const struct options *opt, struct case_db **ret,

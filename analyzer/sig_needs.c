@@ -211,7 +211,8 @@ static bool view_has(const struct sig_view *v, int64_t source)
 
 /*
  * The sources whose recorder listed an event of these names whole, and of which all was read,
- * and something (a file may be cut, a window of --time may hold nothing); the sight is at least PARTLY where one occurs at all.
+ * and something (a file may be cut, a window of --time may hold nothing); the sight is at least
+ * PARTLY where one occurs at all.
  */
 static struct error *by_coverage(struct case_db *db, const char *names, int probe,
 				 struct sig_view *v)

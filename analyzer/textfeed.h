@@ -24,7 +24,8 @@ struct error *textfeed_mixed(struct parse_ctx *ctx, uint64_t *taken);
 /* analyze_member() - recognise a member's format (sniff of all parsers, path tail), parse it, set
  * its status. The bundle's visitor. */
 struct error *analyze_member(struct parse_ctx *proto, struct member *m);
-/* analyze_tree() - the same for a recording in several members, by proto->parser; @head is of @t. */
+/* analyze_tree() - the same for a recording in several members, by proto->parser; @head is of @t.
+ */
 struct error *analyze_tree(struct parse_ctx *proto, const struct tree *t, struct member *head);
 
 #endif

@@ -480,7 +480,7 @@ static struct error *text_render(struct report_ctx *ctx)
 	free(t.prefix);
 	json_object_put(t.vms);
 	json_object_put(t.sources);
-	/* cppcheck-suppress returnDanglingLifetime ; errors hold no pointers to the report's state */
+	/* cppcheck-suppress returnDanglingLifetime ; no error points into it */
 	return err;
 }
 

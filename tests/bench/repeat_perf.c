@@ -14,7 +14,8 @@
 
 #define RECORD_SAMPLE		9
 #define RECORD_FINISHED_ROUND	68
-#define PREFIX_BITS		(1ull << 16 | 1ull << 0 | 1ull << 1 | 1ull << 2) /* ID, IP, TID, TIME */
+/* IDENTIFIER, IP, TID, TIME */
+#define PREFIX_BITS (1ull << 16 | 1ull << 0 | 1ull << 1 | 1ull << 2)
 
 struct section {
 	uint64_t offset, size;

@@ -50,7 +50,8 @@ static void give(struct case_db *db, int64_t id, bool log, uint64_t seed, size_t
 	for (i = 0; i < n; i++) {
 		int64_t late = jitter ? (int64_t)(i * 7919 * 1000003 % (size_t)jitter) : 0;
 
-		marks_add(&m, marks_hash(marks_hash(0, seed), i), start + (int64_t)i * 10 * MS + late);
+		marks_add(&m, marks_hash(marks_hash(0, seed), i),
+			  start + (int64_t)i * 10 * MS + late);
 	}
 	marks_give(db, id, log, &m);
 }
