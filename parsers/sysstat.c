@@ -165,7 +165,7 @@ static void take_value(struct parse_ctx *ctx, struct stat_state *st, const struc
 static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
 		     struct scan c, bool average)
 {
-	struct scan words[MAX_COLUMNS], comm;
+	struct scan words[MAX_COLUMNS] = { { NULL, NULL } }, comm;
 	char name[65], prefix[40], key[64];
 	int64_t id = -1;
 	double cpu = 0;
@@ -206,7 +206,7 @@ static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct 
 static bool plain_row(struct parse_ctx *ctx, struct stat_state *st, const struct line *ln,
 		      struct scan c, bool average)
 {
-	struct scan words[MAX_COLUMNS];
+	struct scan words[MAX_COLUMNS] = { { NULL, NULL } };
 	char prefix[40];
 	unsigned int i;
 	double v;
