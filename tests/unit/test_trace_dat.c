@@ -572,7 +572,7 @@ static void test_overlap(void **state)
 	(void)state;
 	two_cpus(cpus, false, 8);
 	v6_file(&o, false, 8, cpus, 2);
-	table = o.n;
+	table = o.n - 10;
 	while (memcmp(o.data + table, "flyrecord", 10))
 		table--;
 	set(&o, table + 10, 0, 8);		/* CPU 0: from the file's begin */
