@@ -287,8 +287,8 @@ static inline __attribute__((always_inline)) bool convert(struct sink *k, const 
 	}
 }
 
-static inline __attribute__((always_inline)) bool form_steps(struct sink *k, const struct form *f,
-							     const char *p, const char *end)
+static inline __attribute__((always_inline, nonnull)) bool
+form_steps(struct sink *k, const struct form *f, const char *p, const char *end)
 {
 	size_t i;
 

@@ -40,9 +40,11 @@ void set_slot(struct sink *k, unsigned int slot, uint64_t v);
  * run_form() - read @p..@end by @f into k's slots; false when it does not fit (some slots may be
  * set).
  */
-bool run_form(struct sink *k, const struct form *f, const char *p, const char *end);
+bool run_form(struct sink *k, const struct form *f, const char *p, const char *end)
+	__attribute__((nonnull));
 /* show_form() - the same with k->emit called for each field. */
-bool show_form(struct sink *k, const struct form *f, const char *p, const char *end);
+bool show_form(struct sink *k, const struct form *f, const char *p, const char *end)
+	__attribute__((nonnull));
 /* raw_fields() - read "field=value" under the kernel's own names; false when a required one is missing. */
 bool raw_fields(struct sink *k, enum event_kind kind, const char *s, const char *end);
 /* userspace_exit() - the text of kvm_userspace_exit. */
