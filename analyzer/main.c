@@ -6,11 +6,11 @@
 #include <locale.h>
 #include <signal.h>
 
+#include "config.h"
 #include "diag.h"
 #include "options.h"
 
-#ifndef KVMORTEM_VERSION
-#define KVMORTEM_VERSION "0.1"
+#ifndef KM_VERSION
 #endif
 
 static void on_sigint(int sig)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	if (cl.help) {
 		options_help(cl.cmd, stdout);
 	} else if (cl.version) {
-		printf("kvmortem %s\n", KVMORTEM_VERSION);
+		printf("kvmortem %s\n", KM_VERSION);
 	} else {
 		status = cl.cmd->run(&cl.opt, &err);
 	}
