@@ -10,9 +10,6 @@
 #include "diag.h"
 #include "options.h"
 
-#ifndef KM_VERSION
-#endif
-
 static void on_sigint(int sig)
 {
 	(void)sig;
