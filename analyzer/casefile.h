@@ -13,7 +13,7 @@
 
 #include "error.h"
 
-#define CASE_USER_VERSION	2
+#define CASE_USER_VERSION	3
 #define CASE_APPLICATION_ID	0x6b766d6f	/* "kvmo" in the SQLite header */
 
 struct source_marks;

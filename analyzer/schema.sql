@@ -129,6 +129,32 @@ CREATE TABLE cgroup(			-- cpu controller, one row per group and snapshot
 	period_ns INTEGER, burst_ns INTEGER, weight INTEGER, usage_ns INTEGER, nr_periods INTEGER, nr_throttled INTEGER,
 	throttled_ns INTEGER, threads TEXT, -- JSON array of tids
 	cite_id INTEGER);
+CREATE TABLE event_key(			-- how often an event came with one value of its key fields, per thread
+	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, vm_id INTEGER, vcpu_id INTEGER, task_id INTEGER, task TEXT, tid INTEGER,
+	event TEXT NOT NULL,		-- tracepoint without its system: kvm_set_irq
+	key TEXT NOT NULL,		-- the key fields and their values: 'gsi=19 level=1', 'reason=26', '' where the event has no key
+	k0 INTEGER, k1 INTEGER,		-- the same as numbers
+	count INTEGER NOT NULL, first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
+	busiest INTEGER NOT NULL,	-- most events in one aligned 10 ms
+	value_sum REAL, value_min INTEGER, value_max INTEGER,	-- of the event's value field; NULL where it has none
+	cites TEXT);			-- first, last, and the one with the largest value
+CREATE INDEX event_key_event ON event_key(event);
+CREATE TABLE fault_stat(		-- guest page faults that KVM handled, per vCPU
+	source_id INTEGER NOT NULL, vm_id INTEGER, vcpu_id INTEGER, tid INTEGER, from_ns INTEGER NOT NULL, to_ns INTEGER NOT NULL,
+	faults INTEGER NOT NULL, pages INTEGER NOT NULL,	-- pages: different guest pages
+	again INTEGER NOT NULL,		-- faults on a page that had faulted before
+	capped INTEGER NOT NULL,	-- 1: more different pages than were kept; pages and again are lower bounds
+	reads INTEGER, writes INTEGER, fetches INTEGER, present INTEGER,	-- by error code; NULL where it is not recorded. present: protection faults
+	busiest INTEGER NOT NULL,	-- most faults in one aligned 10 ms
+	busiest_ns INTEGER,		-- where that was
+	cites TEXT);
+CREATE TABLE silence(			-- stretches over 1 ms in which no CPU of a system-wide recording had any event
+	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL,
+	cpus INTEGER NOT NULL,		-- CPUs seen so far
+	busy INTEGER NOT NULL,		-- of these, CPUs whose last event left them with a task or guest running
+	usual_ns INTEGER NOT NULL,	-- the longest ordinary gap: the 99.9th percentile of gaps between events of this recording
+	lost INTEGER NOT NULL,		-- 1: a loss mark lies in it or at its edge
+	cites TEXT);			-- the events before and after
 CREATE TABLE root_stat(			-- TDP/MMU roots a vCPU went through
 	source_id INTEGER NOT NULL, vm_id INTEGER, vcpu_id INTEGER, tid INTEGER, from_ns INTEGER, to_ns INTEGER,
 	loads INTEGER NOT NULL, unique_roots INTEGER NOT NULL, last_but_one INTEGER NOT NULL, -- loads that went back to the last but one root
