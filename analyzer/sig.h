@@ -34,6 +34,14 @@ struct sig_record {		/* what to record when something could not be seen */
 	unsigned long	line;
 };
 
+struct sig_lookalike {		/* another signature that the same symptom or evidence may suggest */
+	char		*id;
+	char		*tells_apart;
+	char		**by;	/* ids of items of this signature that tell the two apart; may be none */
+	size_t		n_by;
+	unsigned long	line;
+};
+
 struct signature {
 	char			*id, *title, *status, *symptom, *mechanism, *workaround, *advice;
 	char			*file, *yaml;
@@ -43,6 +51,8 @@ struct signature {
 	size_t			n_items;
 	struct sig_record	*records;
 	size_t			n_records;
+	struct sig_lookalike	*lookalikes;
+	size_t			n_lookalikes;
 	char			**references;
 	size_t			n_references;
 };

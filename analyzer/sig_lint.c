@@ -3,6 +3,9 @@
  * sig_lint.c - `signatures lint`: what would make a signature err or fall silent, found before it
  * meets a customer's case.
  */
+#include <unistd.h>
+
+#include "embedded.h"
 #include "sig.h"
 
 struct findings {
@@ -83,6 +86,50 @@ static void lint_item(sqlite3 *db, const struct signature *s, size_t i, struct f
 	sql_guard_clear(db);
 }
 
+static bool has_item(const struct signature *s, const char *id)
+{
+	for (size_t i = 0; i < s->n_items; i++)
+		if (!strcmp(s->items[i].id, id))
+			return true;
+	return false;
+}
+
+/* Is there a signature @id: in the built-in catalogue, or as a file beside this one? */
+static bool signature_there(const char *file, const char *id)
+{
+	const char *base = strrchr(file, '/');
+	_cleanup_free_ char *name = xasprintf("%s.yaml", id);
+	_cleanup_free_ char *path = xasprintf("%.*s%s", base ? (int)(base + 1 - file) : 0, file,
+					      name);
+
+	for (const struct embedded_file *f = embedded_signatures; f->name; f++)
+		if (!strcmp(f->name, name))
+			return true;
+	return access(path, R_OK) == 0;
+}
+
+static void lint_lookalikes(const struct signature *s, struct findings *f)
+{
+	for (size_t i = 0; i < s->n_lookalikes; i++) {
+		const struct sig_lookalike *a = &s->lookalikes[i];
+
+		f->item = "lookalikes";
+		f->line = a->line;
+		if (!strcmp(a->id, s->id))
+			found(f, "a signature is no look-alike of itself");
+		else if (!signature_there(s->file, a->id))
+			found_free(f, xasprintf("no signature '%s' in the catalogue or beside this file",
+						a->id));
+		for (size_t k = 0; k < a->n_by; k++)
+			if (!has_item(s, a->by[k]))
+				found_free(f, xasprintf("by: no item '%s'", a->by[k]));
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(a->id, s->lookalikes[k].id))
+				found_free(f, xasprintf("'%s' stands twice", a->id));
+	}
+	f->item = NULL;
+}
+
 static void lint_whole(const struct signature *s, struct findings *f)
 {
 	const char *base = strrchr(f->file, '/');
@@ -104,16 +151,10 @@ static void lint_whole(const struct signature *s, struct findings *f)
 			   strcmp(s->status, "unverified")))
 		found(f, "status: verified, partly or unverified is expected");
 	for (size_t i = 0; i < s->n_records; i++) {
-		for (size_t k = 0; k < s->records[i].n_items; k++) {
-			size_t j;
-
-			for (j = 0; j < s->n_items; j++)
-				if (!strcmp(s->items[j].id, s->records[i].items[k]))
-					break;
-			if (j == s->n_items)
+		for (size_t k = 0; k < s->records[i].n_items; k++)
+			if (!has_item(s, s->records[i].items[k]))
 				found_free(f, xasprintf("record_next: no item '%s'",
 							s->records[i].items[k]));
-		}
 	}
 }
 
@@ -140,6 +181,7 @@ int signature_lint(const char *path, FILE *out)
 	for (size_t i = 0; i < s->n_items; i++)
 		lint_item(db->db, s, i, &f);
 	lint_whole(s, &f);
+	lint_lookalikes(s, &f);
 	case_close(db);
 	sig_free(s);
 	return f.n;

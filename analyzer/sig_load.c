@@ -308,6 +308,42 @@ static void records(struct loader *l, struct signature *s, yaml_node_t *n)
 	}
 }
 
+static bool set_lookalike(struct loader *l, void *obj, const char *key, yaml_node_t *v)
+{
+	struct sig_lookalike *a = obj;
+
+	if (!strcmp(key, "id"))
+		a->id = scalar(l, v, key);
+	else if (!strcmp(key, "tells_apart"))
+		a->tells_apart = scalar(l, v, key);
+	else if (!strcmp(key, "by"))
+		a->by = strings(l, v, key, &a->n_by);
+	else
+		return false;
+	return true;
+}
+
+static void lookalikes(struct loader *l, struct signature *s, yaml_node_t *n)
+{
+	size_t cap = 0;
+
+	if (!n || n->type != YAML_SEQUENCE_NODE) {
+		fail(l, n, "lookalikes: a list is expected");
+		return;
+	}
+	for (yaml_node_item_t *i = n->data.sequence.items.start;
+	     i < n->data.sequence.items.top && !l->err; i++) {
+		struct sig_lookalike *a;
+
+		GROW(s->lookalikes, cap, s->n_lookalikes + 1);
+		a = &s->lookalikes[s->n_lookalikes++];
+		*a = (struct sig_lookalike){ .line = node(l, *i)->start_mark.line + 1 };
+		mapping(l, node(l, *i), "lookalikes", set_lookalike, a);
+		if (!l->err && (!a->id || !a->tells_apart))
+			fail(l, node(l, *i), "lookalikes: id and tells_apart are expected");
+	}
+}
+
 static bool set_signature(struct loader *l, void *obj, const char *key, yaml_node_t *v)
 {
 	struct signature *s = obj;
@@ -338,6 +374,8 @@ static bool set_signature(struct loader *l, void *obj, const char *key, yaml_nod
 		items(l, s, v, SIG_AGAINST);
 	else if (!strcmp(key, "record_next"))
 		records(l, s, v);
+	else if (!strcmp(key, "lookalikes"))
+		lookalikes(l, s, v);
 	else if (!strcmp(key, "references"))
 		s->references = strings(l, v, key, &s->n_references);
 	else
@@ -425,7 +463,13 @@ void sig_free(struct signature *s)
 		free(s->records[i].why);
 		free_strings(s->records[i].items, s->records[i].n_items);
 	}
+	for (size_t i = 0; i < s->n_lookalikes; i++) {
+		free(s->lookalikes[i].id);
+		free(s->lookalikes[i].tells_apart);
+		free_strings(s->lookalikes[i].by, s->lookalikes[i].n_by);
+	}
 	free_strings(s->references, s->n_references);
+	free(s->lookalikes);
 	free(s->items);
 	free(s->records);
 	free(s->id);
