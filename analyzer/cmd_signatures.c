@@ -83,6 +83,21 @@ static struct json_object *changes(const struct kernel_change *c, size_t n)
 	return a;
 }
 
+static struct json_object *lookalikes(const struct signature *s)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (size_t i = 0; i < s->n_lookalikes; i++) {
+		struct json_object *o = json_object_new_object();
+
+		add_text(o, "id", s->lookalikes[i].id);
+		add_text(o, "tells_apart", s->lookalikes[i].tells_apart);
+		add_texts(o, "by", s->lookalikes[i].by, s->lookalikes[i].n_by);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
 static void show_json(const struct signature *s, FILE *out)
 {
 	struct json_object *o = object(), *items = json_object_new_array();
@@ -108,6 +123,7 @@ static void show_json(const struct signature *s, FILE *out)
 		json_object_array_add(items, one);
 	}
 	json_object_object_add(o, "items", items);
+	json_object_object_add(o, "lookalikes", lookalikes(s));
 	add_text(o, "workaround", s->workaround);
 	add_text(o, "advice", s->advice);
 	add_texts(o, "references", s->references, s->n_references);

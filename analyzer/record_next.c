@@ -15,7 +15,12 @@
 
 static char *vm_pid(struct case_db *db, int64_t vm)
 {
-	int64_t tgid = case_int(db, 0, "SELECT tgid FROM vm WHERE id = ? AND tgid > 0", "i", vm);
+	/* A verdict on the host as a whole (0) means the only VM there is, if there is but one. */
+	int64_t tgid = vm ? case_int(db, 0, "SELECT tgid FROM vm WHERE id = ? AND tgid > 0", "i", vm)
+			  : case_int(db, 0,
+				     "SELECT max(v.tgid) FROM vm v JOIN source s ON s.id = v.source_id "
+				     "WHERE s.side <> 'guest' HAVING count(DISTINCT v.tgid) = 1 AND "
+				     "count(*) = count(v.tgid)", "");
 
 	/* Not known: let the shell on the host ask; -o takes the oldest where several VMs run. */
 	return tgid ? xasprintf("%" PRId64, tgid) : xstrdup("$(pgrep -o qemu)");
@@ -30,7 +35,8 @@ static char *vm_tids(struct case_db *db, int64_t vm)
 	FILE *f;
 
 	err = case_query(db, &st,
-			 "SELECT DISTINCT tid FROM vcpu WHERE vm_id = ? AND tid > 0 ORDER BY tid",
+			 "SELECT DISTINCT v.tid FROM vcpu v JOIN source s ON s.id = v.source_id "
+			 "WHERE (v.vm_id = ?1 OR ?1 = 0 AND s.side <> 'guest') AND v.tid > 0 ORDER BY v.tid",
 			 "i", vm);
 	if (err)
 		return xstrdup("");

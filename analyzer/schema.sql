@@ -210,7 +210,8 @@ CREATE TABLE verdict(
 	verdict TEXT NOT NULL,		-- match | likely | possible | cannot-tell | ruled-out
 	source_id INTEGER, vm_id INTEGER, vcpus TEXT, from_ns INTEGER, to_ns INTEGER, score REAL NOT NULL, because TEXT NOT NULL,
 	fixed_by TEXT, missing TEXT, record_next TEXT,	-- JSON arrays
-	workaround TEXT, mechanism TEXT, contradiction TEXT);
+	workaround TEXT, mechanism TEXT, contradiction TEXT,
+	lookalikes TEXT);		-- JSON array: what it may be mistaken for, and what tells them apart
 CREATE TABLE evidence(
 	id INTEGER PRIMARY KEY, verdict_id INTEGER NOT NULL, item TEXT NOT NULL, role TEXT NOT NULL, strength TEXT,
 	outcome TEXT NOT NULL,		-- shown | not-shown | not-visible | error

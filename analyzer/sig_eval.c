@@ -371,9 +371,10 @@ static void place(struct sig_evaluation *e, const struct verdict *v, int64_t *so
 	}
 }
 
-static struct error *write_verdict(struct verdict *v)
+static struct error *write_verdict(const struct verdict *all, size_t n, struct verdict *v)
 {
 	struct sig_evaluation *e = v->e;
+	_cleanup_free_ char *alike = verdict_lookalikes(all, n, v);
 	_cleanup_free_ char *missing = missing_json(e, v), *next = record_json(e, v),
 			    *fixed = fixed_by(e->sig);
 	_cleanup_free_ char *vcpus = vcpus_json(e, v);
@@ -388,11 +389,11 @@ static struct error *write_verdict(struct verdict *v)
 	TRY(case_insert(
 		e->db, &id,
 		"INSERT INTO verdict(signature, title, verdict, source_id, vm_id, vcpus, from_ns, to_ns, score, because, fixed_by, "
-		"missing, record_next, workaround, mechanism, contradiction) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"sssIIsIIdsssssss", e->sig->id, e->sig->title, verdict_name(v->level),
+		"missing, record_next, workaround, mechanism, contradiction, lookalikes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"sssIIsIIdssssssss", e->sig->id, e->sig->title, verdict_name(v->level),
 		source ? &source : NULL, v->vm ? &v->vm : NULL, vcpus, has_time ? &from : NULL,
 		has_time ? &to : NULL, v->score, v->because, fixed, missing, next,
-		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction));
+		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction, alike));
 	return write_evidence(e, v, id);
 }
 
@@ -449,7 +450,7 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 	if (n)
 		qsort(verdicts, n, sizeof(*verdicts), by_rank);
 	for (size_t i = 0; i < n && !err; i++)
-		err = write_verdict(&verdicts[i]);
+		err = write_verdict(verdicts, n, &verdicts[i]);
 	for (size_t i = 0; i < n; i++) {
 		free(verdicts[i].because);
 		free(verdicts[i].contradiction);

@@ -60,5 +60,11 @@ const char *verdict_name(enum verdict_level level);
 size_t verdict_subjects(const struct sig_evaluation *e, int64_t **ret);
 /* verdict_judge() - the verdict for one subject; *v's texts are malloc'd. */
 void verdict_judge(struct sig_evaluation *e, int64_t vm, struct verdict *v);
+/*
+ * verdict_lookalikes() - what @v (match, likely or possible) may be mistaken for, and what decided:
+ * a JSON array (malloc'd) of { id, title, verdict, because, tells_apart, decided_by: [ { signature,
+ * item, role, outcome, says } ] }. @all: all verdicts of the case.
+ */
+char *verdict_lookalikes(const struct verdict *all, size_t n, const struct verdict *v);
 
 #endif

@@ -16,6 +16,7 @@
 #define ROWS_SHOWN	2
 #define POSSIBLE_SHOWN	3
 #define RULED_OUT_SHOWN	5
+#define ALIKE_SHOWN	3
 #define MECHANISM_BYTES	420
 
 struct tally {
@@ -269,6 +270,43 @@ static void put_because(struct text *t, struct json_object *v)
 			  because);
 }
 
+/* What decided between a verdict and one look-alike: the first sentence, all of them with -v. */
+static void put_decided(struct text *t, struct json_object *alike)
+{
+	size_t i, shown = 0;
+
+	for (i = 0; i < js_len(alike, "decided_by"); i++) {
+		struct json_object *d = js_at(alike, "decided_by", i);
+		const char *says = js_str(d, "says");
+
+		if ((shown || !*says) && !t->verbose)
+			continue;
+		text_para(t, BODY, BODY + 2, "%s '%s': %s", shown++ ? "and by" : "decided by",
+			  js_str(d, "item"),
+			  *says ? says : "it would have been visible and is not there");
+	}
+	if (!shown && is_verdict(alike, "ruled-out"))
+		text_para(t, BODY, BODY + 2, "decided by: %s", js_str(alike, "because"));
+}
+
+static void put_unlike(struct text *t, struct json_object *v)
+{
+	size_t i, shown = 0;
+
+	for (i = 0; i < js_len(v, "lookalikes"); i++) {
+		struct json_object *a = js_at(v, "lookalikes", i);
+		bool ruled_out = is_verdict(a, "ruled-out");
+
+		if (!t->verbose && (shown >= ALIKE_SHOWN || (is_verdict(a, "cannot-tell") &&
+							     !js_len(a, "decided_by"))))
+			continue;
+		text_item(t, LABEL, BODY, t->dim, shown++ ? "" : "Unlike", "%s (%s)%s%s",
+			  js_str(a, "id"), ruled_out ? "ruled out" : js_str(a, "verdict"),
+			  *js_str(a, "tells_apart") ? ": " : "", js_str(a, "tells_apart"));
+		put_decided(t, a);
+	}
+}
+
 static void put_full(struct text *t, struct json_object *v)
 {
 	put_title(t, v);
@@ -284,6 +322,7 @@ static void put_full(struct text *t, struct json_object *v)
 		text_para(t, LABEL, LABEL, "Against it:");
 		put_evidence(t, v, "against", t->yellow, false);
 	}
+	put_unlike(t, v);
 	fputc('\n', t->out);
 	if (*js_str(v, "workaround"))
 		text_item(t, LABEL, BODY, t->green, "Do now", "%s", js_str(v, "workaround"));

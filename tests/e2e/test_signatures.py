@@ -40,6 +40,53 @@ def run(*args):
     return subprocess.run([KVMORTEM, *args], capture_output=True, text=True)
 
 
+def verdicts(*paths):
+    """The first (strongest) verdict of each signature."""
+    found = {}
+    for v in json.loads(run("-f", "json", *paths).stdout)["verdicts"]:
+        found.setdefault(v["id"], v)
+    return found
+
+
+def whole_cases():
+    """What an engineer gets of a case: two bugs, a look-alike, a fixed kernel, a recording that lacks what decides."""
+    churn, create = "kvm-tdp-mmu-root-churn-smm-unload", "kvm-create-vm-nx-recovery-cgroup-attach-latency"
+    base = "fixtures/captures/"
+    found = verdicts(base + "B-root-churn-tdp1-prefix-kvm/trace-full.txt.xz", base + "C-createvm-6.1-default/fgraph.txt.xz")
+    fired = sorted(i for i, v in found.items() if v["verdict"] in ("match", "likely"))
+    ok(fired == sorted([churn, create]), "a bundle with two bugs gets both and no other", fired)
+
+    shares, plain = "cfs-quota-throttled-group-minshares-latency", "cfs-quota-plain-throttling"
+    paths = [base + "D-minshares-6.1/trace.txt.xz", base + "D-minshares-6.1/cgroup-after2.txt"]
+    found = verdicts(*paths)
+    ok(found[shares]["verdict"] == "match" and found[plain]["verdict"] == "ruled-out", "of two look-alikes the right one", found[shares]["because"])
+    alike = {a["id"]: a for a in found[shares]["lookalikes"]}.get(plain, {})
+    ok(alike.get("verdict") == "ruled-out" and alike["tells_apart"], "the match names its look-alike, ruled out", alike)
+    ok(any(d["signature"] == plain and d["item"] == "sibling-ran-meanwhile" and "refills" in (d["says"] or "")
+           for d in alike.get("decided_by", [])), "and the evidence that decided", alike)
+    text = run(*paths).stdout
+    ok("Unlike     " + plain + " (ruled out)" in text and "decided by 'sibling-ran-meanwhile'" in text, "the text report says so", text[:3000])
+    ok("score 25 = 1 of 1 decisive x10" not in text and "x10" in run("-v", *paths).stdout, "-v shows how the score came about")
+
+    numa = "kvm-mmu-notifier-retry-contention-numa"
+    with tempfile.TemporaryDirectory() as tmp:
+        open(os.path.join(tmp, "bpftrace.txt"), "w").write(open("fixtures/founding/numa-bpftrace.txt").read())
+        found = verdicts(tmp)[numa]
+        ok(found["verdict"] in ("possible", "cannot-tell"), "part of the mechanism, kernel unknown: not ruled out", found["because"])
+        open(os.path.join(tmp, "version"), "w").write("Linux version 6.8.12 (builder@host) (gcc 12.2.0) #1 SMP PREEMPT_DYNAMIC Mon Nov 4 10:00:00 UTC 2024\n")
+        found = verdicts(tmp)[numa]
+        ok(found["verdict"] == "ruled-out" and "d02c357e5bfa" in found["because"] and "6.8.12" in found["because"],
+           "the same on a kernel with the fix: ruled out by the commit", found["verdict"] + ": " + found["because"])
+        ok(any(f.startswith("d02c357e5bfa") for f in found["fixed_by"]), "which fixed_by has too", found["fixed_by"])
+
+    with tempfile.TemporaryDirectory() as tmp:
+        open(os.path.join(tmp, "trace.txt"), "w").write(TRACE)
+        found = verdicts(tmp)[churn]
+        ok(found["verdict"] == "cannot-tell" and any("hv_track_root_tdp" in m for m in found["missing"]),
+           "a recording without the decisive events: can't tell, and why", found)
+        ok(any("-t 101 " in c and "hv_track_root_tdp" in c for c in found["record_next"]), "with the commands for this VM's threads", found["record_next"])
+
+
 def main():
     files = sorted(glob.glob("analyzer/signatures/*.yaml"))
     r = run("signatures", "list")
@@ -63,6 +110,7 @@ def main():
     r = run("signatures", "lint", "/nonexistent/x.yaml")
     ok(r.returncode == 3 and "/nonexistent/x.yaml" in r.stderr, "lint of what can't be read", r.stderr)
 
+    whole_cases()
     with tempfile.TemporaryDirectory() as tmp:
         mine = os.path.join(tmp, "my-one.yaml")
         trace = os.path.join(tmp, "trace.txt")

@@ -442,7 +442,7 @@ static void test_record_next(void **state)
 	struct catalogue *cat;
 	struct case_db *db;
 	const char *wanted[] = { "loads-follow-smm" };
-	_cleanup_free_ char *known = NULL, *unknown = NULL;
+	_cleanup_free_ char *known = NULL, *only = NULL, *unknown = NULL;
 
 	(void)state;
 	assert_null(catalogue_load(&cat, NULL, 0));
@@ -461,6 +461,12 @@ static void test_record_next(void **state)
 	assert_non_null(strstr(known, "-t 101,102 "));
 	assert_non_null(strstr(known, "kvm:kvm_enter_smm"));
 	assert_null(strstr(known, "kvm_smm_transition"));
+	/* nothing of a VM is shown: the only VM is meant */
+	only = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 0, wanted,
+			   1);
+	assert_non_null(strstr(only, "-t 101,102 "));
+	assert_int_equal(sqlite3_exec(db->db, "DELETE FROM vcpu; DELETE FROM vm", NULL, NULL, NULL),
+			 SQLITE_OK);
 	unknown = record_next(db, catalogue_find(cat, "kvm-tdp-mmu-root-churn-smm-unload"), 0,
 			      wanted, 1);
 	assert_non_null(strstr(unknown, "pgrep"));
