@@ -7,9 +7,11 @@
 
 #define MAX_SLOTS	(1u << 16)
 #define MAX_ROWS	4000
+#define MAX_CITED	500
 
 struct slot {
 	uint64_t	count;
+	uint64_t	first, first_pos, last;
 	uint32_t	stack, task;
 	uint16_t	type;
 	bool		used;
@@ -73,10 +75,12 @@ static void stacks_event(struct engine *e, void *state, const struct event *ev)
 	}
 	x = slot_of(s, ev->b[0], task, ev->ev);
 	if (!x->used) {
-		*x = (struct slot){ .stack = ev->b[0], .task = task, .type = ev->ev, .used = true };
+		*x = (struct slot){ .first = ev->time, .first_pos = ev->pos, .stack = ev->b[0],
+				     .task = task, .type = ev->ev, .used = true };
 		s->n++;
 	}
 	x->count++;
+	x->last = ev->time;
 }
 
 static int commonest_first(const void *a, const void *b)
@@ -104,15 +108,18 @@ static struct error *stacks_flush(struct engine *e, void *state)
 		const struct slot *x = &s->slots[i];
 		const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
 		int64_t row = stream_stack_row(e->s, x->stack), task_id = t ? t->row_id : 0,
-			tid = t ? t->tid : 0;
+			tid = t ? t->tid : 0, cite;
 
 		if (!row)
 			continue;
+		cite = i < MAX_CITED ? engine_cite_pos(e, x->first, x->first_pos) : 0;
 		TRY(case_insert(e->db, NULL,
-				"INSERT INTO stack_count(source_id, stack_id, event, task_id, tid, count) VALUES(?,?,?,?,?,?)",
-				"iisIIi", e->s->source_id, row,
+				"INSERT INTO stack_count(source_id, stack_id, event, task_id, tid, count, first_ns, last_ns, cite_id)"
+				" VALUES(?,?,?,?,?,?,?,?,?)",
+				"iisIIiiiI", e->s->source_id, row,
 				x->type != EVENT_TYPE_NONE ? e->s->types[x->type].name : "kernel_stack",
-				task_id ? &task_id : NULL, t ? &tid : NULL, (int64_t)x->count));
+				task_id ? &task_id : NULL, t ? &tid : NULL, (int64_t)x->count,
+				(int64_t)x->first, (int64_t)x->last, cite ? &cite : NULL));
 	}
 	return NULL;
 }
