@@ -22,8 +22,8 @@ SIGNATURES = "fixtures/signatures"
 CAPTURE_TABLES = ["fixtures/captures/EXPECT.tsv", "../shared/captures/EXPECT.tsv"]
 LEVELS = ["match", "likely", "possible", "cannot-tell", "ruled-out"]
 FIRES = ("match", "likely")
-# Neighbours that so far stand on hand-filled cases alone (fixtures/signatures/ID/*.sql).
-WITHOUT_BUNDLES = {"kvm-cr0wp-root-unload", "numa-scan-cost-only", "vcpu-preempted-steal-overcommit"}
+# Signatures that may stand on hand-filled cases alone (fixtures/signatures/ID/*.sql): none.
+WITHOUT_BUNDLES = set()
 
 
 def rows(path, columns):
