@@ -26,6 +26,8 @@ struct vthread {
 	struct exit_info info;
 	uint64_t	(*bins)[VS_N];
 	uint64_t	bin_ns, bin_base;	/* bin i is [(bin_base + i) * bin_ns, ...) */
+	uint64_t	bin_from, bin_to;	/* where the last time was added: bin `bin_at` */
+	uint32_t	bin_at;
 	uint32_t	enq_ns;			/* R_WAIT: see struct piece */
 	uint64_t	kvm_run_nr;		/* number of its ioctl(KVM_RUN) + 1, 0 not in it */
 	uint16_t	cpu;
@@ -85,6 +87,7 @@ static void bins_fit(struct vthread *v, uint64_t start, uint64_t end)
 		}
 		v->bin_ns *= 2;
 		v->bin_base = base;
+		v->bin_from = v->bin_to = 0;
 	}
 }
 
@@ -93,6 +96,11 @@ static void bins_add(struct vthread *v, enum vstate state, uint64_t start, uint6
 {
 	uint64_t i;
 
+	/* most stretches are short and lie in the bin that the last one lay in */
+	if (likely(start >= v->bin_from && end <= v->bin_to)) {
+		v->bins[v->bin_at][state] += take_back ? start - end : end - start;
+		return;
+	}
 	bins_fit(v, start, end);
 	if (start / v->bin_ns < v->bin_base)
 		return;
@@ -103,6 +111,9 @@ static void bins_add(struct vthread *v, enum vstate state, uint64_t start, uint6
 			v->bins[i - v->bin_base][state] -= to - start;
 		else
 			v->bins[i - v->bin_base][state] += to - start;
+		v->bin_at = (uint32_t)(i - v->bin_base);
+		v->bin_from = i * v->bin_ns;
+		v->bin_to = v->bin_from + v->bin_ns;
 		start = to;
 	}
 }

@@ -82,11 +82,12 @@ static void share_add(struct link *l, uint32_t task, uint64_t ns)
 	}
 }
 
-static bool on_tenant(void *arg, const struct hist_seg *s)
+static bool on_tenant(void *arg, const struct hist_seg *s, uint64_t seq)
 {
 	struct tenant_scan *t = arg;
 	uint64_t ns = s->end - s->start;
 
+	(void)seq;
 	t->covered += ns;
 	if (s->task == 0) {
 		uint64_t from = MAX(s->start, t->enqueued);
@@ -135,12 +136,13 @@ struct alternation {
 	bool		full;
 };
 
-static bool on_alternate(void *arg, const struct hist_seg *s)
+static bool on_alternate(void *arg, const struct hist_seg *s, uint64_t seq)
 {
 	struct alternation *a = arg;
 	bool idle = s->task == 0 && s->end > MAX(s->start, a->enqueued) &&
 		    s->end - MAX(s->start, a->enqueued) > CHAIN_IDLE_NS;
 
+	(void)seq;
 	if (a->n && !idle && !a->tile[a->n - 1].idle && a->tile[a->n - 1].start == s->end) {
 		/*
 		 * short idle gaps and changes between tasks are one stretch of a busy CPU, under
@@ -171,7 +173,7 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 	uint64_t at = p->start;
 	uint32_t i;
 
-	hist_walk_cpu(c->h, p->cpu, p->start, p->end, &c->budget, on_alternate, &a);
+	hist_walk_cpu(c->h, p->cpu, p->start, p->end, HIST_NONE, &c->budget, on_alternate, &a);
 	if (a.n < 2 || !room(c, a.n + a.gaps + 2))
 		return;
 	for (i = a.n; i--; at = a.tile[i].end) {
@@ -226,7 +228,7 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 
 	l->cpu = cpu;
 	cite(l, start, pos, end, end_pos);
-	if (hist_walk_cpu(c->h, cpu, start, end, &c->budget, on_tenant, &t) == HIST_CUT) {
+	if (hist_walk_cpu(c->h, cpu, start, end, HIST_NONE, &c->budget, on_tenant, &t) == HIST_CUT) {
 		l->flags |= LF_CUT;
 		c->partial = true;
 	}
@@ -249,21 +251,25 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 
 struct fold_scan {
 	struct hist_seg	w[FOLD_WINDOWS];
+	uint64_t	seq[FOLD_WINDOWS];
 	uint32_t	n;
 };
 
-static bool on_window(void *arg, const struct hist_seg *s)
+static bool on_window(void *arg, const struct hist_seg *s, uint64_t seq)
 {
 	struct fold_scan *f = arg;
 
 	if (s->state == HIST_WAIT || s->state == HIST_PREEMPT ||
-	    (s->state == HIST_BLOCK && s->waker != TASK_NONE))
+	    (s->state == HIST_BLOCK && s->waker != TASK_NONE)) {
+		f->seq[f->n] = seq;
 		f->w[f->n++] = *s;
+	}
 	return f->n < FOLD_WINDOWS;
 }
 
-static bool on_active(void *arg, const struct hist_seg *s)
+static bool on_active(void *arg, const struct hist_seg *s, uint64_t seq)
 {
+	(void)seq;
 	if (s->state == HIST_RUN || s->state == HIST_WAIT || s->state == HIST_PREEMPT)
 		*(uint64_t *)arg += s->end - s->start;
 	return true;
@@ -283,7 +289,8 @@ static void name_fold(struct chain *c, struct link *l)
 		const struct hist_seg *s = &f.w[i];
 
 		if (s->state != HIST_BLOCK)
-			hist_walk_cpu(c->h, s->cpu, s->start, s->end, &c->budget, on_tenant, &t);
+			hist_walk_cpu(c->h, s->cpu, s->start, s->end, f.seq[i], &c->budget,
+				      on_tenant, &t);
 		else if (s->waker == 0 || s->wflags & (EVF_HARDIRQ | EVF_SOFTIRQ | EVF_NMI))
 			named += s->end - s->start;
 		else if (s->waker != l->task)
@@ -387,11 +394,12 @@ static void fold_seg(struct tile *t, const struct hist_seg *s)
 	t->folded++;
 }
 
-static bool on_seg(void *arg, const struct hist_seg *s)
+static bool on_seg(void *arg, const struct hist_seg *s, uint64_t seq)
 {
 	struct tiling *g = arg;
 	struct tile *t = g->n ? &g->t[g->n - 1] : NULL;
 
+	(void)seq;
 	g->segs++;
 	g->oldest = s->start;
 	if (g->count)
@@ -513,10 +521,11 @@ struct find_block {
 	uint64_t	ns;
 };
 
-static bool on_find(void *arg, const struct hist_seg *s)
+static bool on_find(void *arg, const struct hist_seg *s, uint64_t seq)
 {
 	struct find_block *f = arg;
 
+	(void)seq;
 	if (s->state == HIST_BLOCK && s->end - s->start > f->ns) {
 		f->s = *s;
 		f->ns = s->end - s->start;

@@ -2,10 +2,7 @@
 /* engine.c - tasks and CPUs of one recording, and the dispatch to the analyses; see engine.h. */
 #include "engine.h"
 
-#define TID_PAGE_BITS	12
-#define TID_PAGE_SIZE	(1u << TID_PAGE_BITS)
-#define TID_MAX		(1 << 22)	/* the kernel's PID_MAX_LIMIT; beyond it a tid is damage */
-#define TID_PAGES	((unsigned int)TID_MAX >> TID_PAGE_BITS)
+#define TID_PAGES	(TID_MAX / TID_PAGE_SIZE)
 
 static uint32_t task_new(struct engine *e, int32_t tid)
 {
@@ -28,24 +25,17 @@ static uint32_t task_new(struct engine *e, int32_t tid)
 	return e->n_tasks++;
 }
 
-uint32_t engine_task(struct engine *e, int32_t tid)
+uint32_t engine_task_new(struct engine *e, int32_t tid)
 {
-	uint32_t **page, *slot;
+	uint32_t **page = &e->tid_pages[(uint32_t)tid / TID_PAGE_SIZE];
+	uint32_t idx = task_new(e, tid);
 
-	if (unlikely(tid < 0 || tid >= TID_MAX))
+	if (idx == TASK_NONE)
 		return TASK_NONE;
-	page = &e->tid_pages[(uint32_t)tid >> TID_PAGE_BITS];
-	if (unlikely(!*page))
+	if (!*page)
 		*page = xcalloc(TID_PAGE_SIZE, sizeof(**page));
-	slot = &(*page)[(uint32_t)tid & (TID_PAGE_SIZE - 1)];
-	if (unlikely(!*slot)) {
-		uint32_t idx = task_new(e, tid);
-
-		if (idx == TASK_NONE)
-			return TASK_NONE;
-		*slot = idx + 1;
-	}
-	return *slot - 1;
+	(*page)[(uint32_t)tid % TID_PAGE_SIZE] = idx + 1;
+	return idx;
 }
 
 static struct cpu *engine_cpu(struct engine *e, uint16_t n)

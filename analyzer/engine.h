@@ -24,6 +24,8 @@
 #define VCPU_NONE		UINT32_MAX
 #define VM_NONE			UINT32_MAX
 #define TIME_NONE		UINT64_MAX
+#define TID_MAX			(1u << 22)	/* the kernel's PID_MAX_LIMIT; beyond it a tid is damage */
+#define TID_PAGE_SIZE		(1u << 12)
 
 enum task_role {
 	ROLE_OTHER,
@@ -169,9 +171,21 @@ void engine_destroy(struct engine *e);
 void engine_finish_vms(struct engine *e);
 struct error *engine_write_tasks(struct engine *e);
 
+/* engine_task_new() - what engine_task() does for a tid that it has not seen yet. */
+uint32_t engine_task_new(struct engine *e, int32_t tid);
 /* engine_task() - index of the task with @tid, making it when new; TASK_NONE for a tid that can be
  * none (< 0, > 4194303). tid 0 is index 0. */
-uint32_t engine_task(struct engine *e, int32_t tid);
+static inline uint32_t engine_task(struct engine *e, int32_t tid)
+{
+	const uint32_t *page;
+
+	if (unlikely((uint32_t)tid >= TID_MAX))
+		return TASK_NONE;
+	page = e->tid_pages[(uint32_t)tid / TID_PAGE_SIZE];
+	if (unlikely(!page || !page[(uint32_t)tid % TID_PAGE_SIZE]))
+		return engine_task_new(e, tid);
+	return page[(uint32_t)tid % TID_PAGE_SIZE] - 1;
+}
 /* engine_state() - the state another analysis keeps, by its name; NULL when it is not built in. */
 void *engine_state(const struct engine *e, const char *name);
 /* engine_comm() - comm as a string into @buf (16 bytes), ":tid" where unknown. */

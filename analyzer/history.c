@@ -539,9 +539,20 @@ static bool clip(struct hist_seg *s, uint64_t from, uint64_t to)
 	return s->end > s->start;
 }
 
+/* Most segments lie inside as they are; only those at the ends are copied. */
+static inline bool give(const struct hist_seg *s, uint64_t seq, uint64_t from, uint64_t to,
+			hist_fn fn, void *arg)
+{
+	struct hist_seg c;
+
+	if (likely(s->start >= from && s->end <= to))
+		return fn(arg, s, seq);
+	c = *s;
+	return !clip(&c, from, to) || fn(arg, &c, seq);
+}
+
 enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to,
-			uint64_t *budget, bool (*fn)(void *arg, const struct hist_seg *clipped),
-			void *arg)
+			uint64_t *budget, hist_fn fn, void *arg)
 {
 	const struct hist_task *t;
 	const struct hist_seg *s;
@@ -565,7 +576,7 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 				       .wcpu = EVENT_CPU_NONE,
 				       .state = lost ? HIST_LOST : t->state,
 				       .bstate = t->bstate };
-		if (clip(&c, from, to) && !fn(arg, &c))
+		if (clip(&c, from, to) && !fn(arg, &c, HIST_NONE))
 			return HIST_COVERED;
 		if (t->since <= from)
 			return HIST_COVERED;
@@ -574,8 +585,7 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 		if (!*budget || s->task != idx)
 			return HIST_CUT;
 		--*budget;
-		c = *s;
-		if (clip(&c, from, to) && !fn(arg, &c))
+		if (!give(s, seq, from, to, fn, arg))
 			return HIST_COVERED;
 		if (s->start <= from)
 			return HIST_COVERED;
@@ -583,9 +593,29 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 	return seq == HIST_NONE ? HIST_EDGE : HIST_CUT;
 }
 
+/*
+ * The running segment of @cpu that ends at @to or later, close before number @before: segments are
+ * in the order of their ends, so whoever asks for the time up to the end of segment @before need
+ * not come all the way from now. HIST_NONE: not found there.
+ */
+static uint64_t running_before(const struct history *h, uint16_t cpu, uint64_t before, uint64_t to,
+			       uint64_t *budget)
+{
+	const struct hist_seg *s;
+	unsigned int steps;
+
+	for (steps = 0; steps < HIST_NEAR && before-- && *budget; steps++, --*budget) {
+		s = hist_seg(h, before);
+		if (!s || s->end < to)
+			break;
+		if (s->state == HIST_RUN && s->cpu == cpu)
+			return before;
+	}
+	return HIST_NONE;
+}
+
 enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to,
-			    uint64_t *budget, bool (*fn)(void *arg, const struct hist_seg *clipped),
-			    void *arg)
+			    uint64_t before, uint64_t *budget, hist_fn fn, void *arg)
 {
 	const struct hist_cpu *cc;
 	const struct hist_seg *s;
@@ -595,6 +625,11 @@ enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from
 	if (cpu >= h->n_cpus)
 		return HIST_EDGE;
 	cc = &h->cpus[cpu];
+	seq = before == HIST_NONE ? HIST_NONE : running_before(h, cpu, before, to, budget);
+	if (seq == HIST_NONE)
+		seq = cc->last;
+	else
+		goto closed;
 	if (cc->task != TASK_NONE && cc->since < to) {
 		c = (struct hist_seg){ .start = cc->since,
 				       .end = to,
@@ -602,17 +637,17 @@ enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from
 				       .waker = TASK_NONE,
 				       .cpu = cpu,
 				       .state = HIST_RUN };
-		if (clip(&c, from, to) && !fn(arg, &c))
+		if (clip(&c, from, to) && !fn(arg, &c, HIST_NONE))
 			return HIST_COVERED;
 		if (cc->since <= from)
 			return HIST_COVERED;
 	}
-	for (seq = cc->last; (s = hist_seg(h, seq)) != NULL; seq = link_seq(seq, s->cprev)) {
+closed:
+	for (; (s = hist_seg(h, seq)) != NULL; seq = link_seq(seq, s->cprev)) {
 		if (!*budget || s->cpu != cpu || s->state != HIST_RUN)
 			return HIST_CUT;
 		--*budget;
-		c = *s;
-		if (clip(&c, from, to) && !fn(arg, &c))
+		if (!give(s, seq, from, to, fn, arg))
 			return HIST_COVERED;
 		if (s->start <= from)
 			return HIST_COVERED;

@@ -22,6 +22,7 @@
 #define HIST_SEGS	(1u << 19)	/* 64 bytes each: 32 MB */
 #define HIST_SHORT	(1u << 14) /* recordings with fewer segments touch only what they use */
 #define HIST_NONE	UINT64_MAX
+#define HIST_NEAR	64		/* segments looked at for a short cut */
 #define HIST_FUNCS	8		/* nested functions kept per task */
 /* bstate of the time before a task was created; its waker is who did that */
 #define HIST_NEW_TASK	0xff
@@ -147,17 +148,20 @@ enum hist_end {
 	HIST_CUT,		/* it has left the pool, or the budget is used up */
 };
 
+/* @seq: its sequence number, HIST_NONE for one that is still open. False ends the walk. */
+typedef bool (*hist_fn)(void *arg, const struct hist_seg *clipped, uint64_t seq);
 /*
  * hist_walk() - the segments of task @idx that overlap [@from, @to), newest first, each clipped to
  * it; the open one counts, up to @to. Stops (HIST_COVERED) when @fn returns false. @budget is
  * counted down by steps and ends the walk at 0. Between the segments there is no gap.
  */
 enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, uint64_t to,
-			uint64_t *budget,
-			bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
-/* hist_walk_cpu() - the same for what ran on @cpu; there may be gaps where that is not known. */
+			uint64_t *budget, hist_fn fn, void *arg);
+/*
+ * hist_walk_cpu() - the same for what ran on @cpu; there may be gaps where that is not known.
+ * @before: the number of a segment that ended at @to (a short cut), or HIST_NONE.
+ */
 enum hist_end hist_walk_cpu(const struct history *h, uint16_t cpu, uint64_t from, uint64_t to,
-			    uint64_t *budget,
-			    bool (*fn)(void *arg, const struct hist_seg *clipped), void *arg);
+			    uint64_t before, uint64_t *budget, hist_fn fn, void *arg);
 
 #endif
