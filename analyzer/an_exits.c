@@ -49,6 +49,7 @@ struct open {
 struct thread {
 	bool		known;		/* it entered a guest */
 	uint32_t	number;		/* vCPU's, of its last entry; EVENT_U32_NONE unknown */
+	uint8_t		begun;		/* bit per table: something is open there */
 	struct open	open[N_TABLES];
 };
 
@@ -169,6 +170,7 @@ static void open_at(struct thread *t, enum table table, const struct event *ev,
 {
 	struct open *o = &t->open[table];
 
+	t->begun |= (uint8_t)(1u << table);
 	o->start = ev->time;
 	o->pos = ev->pos;
 	o->has_key = key != NULL;
@@ -191,6 +193,7 @@ static void close_at(struct exits *x, uint32_t task, struct thread *t, enum tabl
 			count(s, ev->time - o->start, o);
 		}
 	}
+	t->begun &= (uint8_t)~(1u << table);
 	o->start = 0;
 	o->has_key = false;
 }
@@ -220,13 +223,13 @@ static struct thread *thread_of(struct engine *e, struct exits *x, uint32_t task
 static void exits_entry(struct engine *e, struct exits *x, uint32_t task, const struct event *ev)
 {
 	struct thread *t = thread_of(e, x, task, true);
-	int i;
+	unsigned int open;
 
 	t->known = true;
 	if (ev->b[0] != EVENT_U32_NONE)
 		t->number = ev->b[0];
-	for (i = 0; i < N_TABLES; i++)
-		close_at(x, task, t, i, ev, NULL);
+	for (open = t->begun; open; open &= open - 1)
+		close_at(x, task, t, (enum table)__builtin_ctz(open), ev, NULL);
 }
 
 static void exits_end_of(struct engine *e, struct exits *x, int32_t tid)

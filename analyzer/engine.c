@@ -246,7 +246,7 @@ static void engine_event(struct engine *e, const struct event *ev)
 {
 	struct cpu *cpu = engine_cpu(e, ev->cpu);
 	uint32_t cur = TASK_NONE;
-	const uint8_t *an;
+	const struct engine_hook *hook;
 
 	if (likely(ev->time > e->now))
 		e->now = ev->time;
@@ -266,8 +266,8 @@ static void engine_event(struct engine *e, const struct event *ev)
 		e->last_ns = e->now;
 	}
 	e->seen |= 1ull << ev->kind;
-	for (an = e->by_kind[ev->kind]; *an != 0xff; an++)
-		e->an[*an]->event(e, e->an_state[*an], ev);
+	for (hook = e->by_kind[ev->kind]; hook->event; hook++)
+		hook->event(e, hook->state, ev);
 	core_event(e, ev, cur, cpu);
 }
 
@@ -291,22 +291,28 @@ static int by_priority(const void *a, const void *b)
 static void sort_analyses(struct engine *e)
 {
 	const struct analysis *const *it;
-	size_t i, n = SET_COUNT(analyses);
-	int kind;
+	size_t n = SET_COUNT(analyses);
 
 	e->an = xcalloc(n, sizeof(*e->an));
 	e->an_state = xcalloc(n, sizeof(*e->an_state));
 	SET_FOREACH(analyses, it)
 		e->an[e->n_an++] = *it;
 	qsort(e->an, e->n_an, sizeof(*e->an), by_priority);
+}
+
+/* Who is called for which kind; after all states are there. */
+static void make_hooks(struct engine *e)
+{
+	size_t i;
+	int kind;
+
 	for (kind = 0; kind < EV_NKINDS; kind++) {
-		uint8_t *list = xmalloc(e->n_an + 1);
+		struct engine_hook *list = xcalloc(e->n_an + 1, sizeof(*list));
 		size_t k = 0;
 
 		for (i = 0; i < e->n_an; i++)
-			if (e->an[i]->kinds & (1ull << kind))
-				list[k++] = (uint8_t)i;
-		list[k] = 0xff;
+			if (e->an[i]->event && e->an[i]->kinds & (1ull << kind))
+				list[k++] = (struct engine_hook){ e->an[i]->event, e->an_state[i] };
 		e->by_kind[kind] = list;
 	}
 }
@@ -366,6 +372,7 @@ static struct error *engine_begin(void *priv, struct stream *s)
 	e->s = s;
 	for (i = 0; i < e->n_an; i++)
 		e->an_state[i] = e->an[i]->begin ? e->an[i]->begin(e) : NULL;
+	make_hooks(e);
 	return NULL;
 }
 

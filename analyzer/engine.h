@@ -131,6 +131,12 @@ struct analysis {
 SET_DECLARE(analyses, struct analysis);
 #define KIND(k)			(1ull << EV_##k)
 
+/* An analysis that wants a kind of event; event == NULL ends the list. */
+struct engine_hook {
+	void		(*event)(struct engine *e, void *state, const struct event *ev);
+	void		*state;
+};
+
 struct engine {
 	struct stream	*s;
 	struct case_db	*db;
@@ -154,7 +160,7 @@ struct engine {
 	const struct analysis **an;	/* sorted by priority */
 	void		**an_state;
 	size_t		n_an;
-	uint8_t		*by_kind[EV_NKINDS];	/* indexes into an[], 0xff-terminated */
+	struct engine_hook *by_kind[EV_NKINDS];	/* who wants it, in order of priority */
 };
 
 struct engine_options {

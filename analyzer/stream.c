@@ -22,7 +22,6 @@ struct stream_priv {
 	pthread_mutex_t	lock;
 	pthread_cond_t	more, room;
 	pthread_t	thread;
-	struct batch	*cur;		/* being filled: ring[head % QUEUE_DEPTH] */
 	uint64_t	last_time;
 	bool		any;		/* a counted event has come */
 	struct loss_note *losses;
@@ -276,13 +275,13 @@ static void *consume(void *arg)
 }
 
 /* Hand the current batch over and take a free one; waits while the consumer is behind. */
-static void next_batch(struct stream *s)
+void stream_next_batch(struct stream *s)
 {
 	struct stream_priv *p = s->priv;
 
 	if (s->consumer && s->consumer->sync) {
-		s->consumer->batch(s->consumer_priv, s, p->cur);
-		p->cur->n = 0;
+		s->consumer->batch(s->consumer_priv, s, s->cur);
+		s->cur->n = 0;
 		return;
 	}
 	if (s->consumer) {
@@ -293,8 +292,8 @@ static void next_batch(struct stream *s)
 			pthread_cond_wait(&p->room, &p->lock);
 		pthread_mutex_unlock(&p->lock);
 	}
-	p->cur = p->ring[p->head % QUEUE_DEPTH];
-	p->cur->n = 0;
+	s->cur = p->ring[p->head % QUEUE_DEPTH];
+	s->cur->n = 0;
 }
 
 static struct error *write_source(struct stream *s)
@@ -345,8 +344,8 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 	pthread_cond_init(&p->room, NULL);
 	for (i = 0; i < (consumer && !consumer->sync ? QUEUE_DEPTH : 1u); i++)
 		p->ring[i] = xmalloc(sizeof(struct batch));
-	p->cur = p->ring[0];
-	p->cur->n = 0;
+	s->cur = p->ring[0];
+	s->cur->n = 0;
 	err = case_source(db, &s->source_id, desc->member_id, desc->path, desc->format, desc->side);
 	if (!err && consumer && consumer->begin)
 		err = consumer->begin(consumer_priv, s);
@@ -361,15 +360,6 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 	}
 	*ret = s;
 	return err;
-}
-
-struct event *stream_next(struct stream *s)
-{
-	struct stream_priv *p = s->priv;
-
-	if (unlikely(p->cur->n == STREAM_BATCH))
-		next_batch(s);
-	return &p->cur->ev[p->cur->n];
 }
 
 /* Is the event inside --time? Relative bounds become absolute at the first counted event. */
@@ -403,14 +393,13 @@ static void note_loss(struct stream *s, const struct event *ev)
 		.time = ev->time, .pos = ev->pos, .events = ev->a[0], .cpu = ev->cpu };
 }
 
-void stream_push(struct stream *s)
+void stream_push_other(struct stream *s)
 {
-	struct stream_priv *p = s->priv;
-	struct event *ev = &p->cur->ev[p->cur->n];
+	struct event *ev = &s->cur->ev[s->cur->n];
 
 	if (unlikely(s->window.set) && !in_window(s, ev))
 		return;
-	p->cur->n++;
+	s->cur->n++;
 	if (likely(ev->ev != EVENT_TYPE_NONE)) {
 		s->types[ev->ev].count++;
 		if (unlikely(!s->n_events++))
@@ -541,13 +530,13 @@ struct error *stream_close(struct stream *s)
 
 	if (p->running) {
 		pthread_mutex_lock(&p->lock);
-		p->head += p->cur->n > 0;
+		p->head += s->cur->n > 0;
 		p->closed = true;
 		pthread_cond_signal(&p->more);
 		pthread_mutex_unlock(&p->lock);
 		pthread_join(p->thread, NULL);
-	} else if (p->begun && s->consumer->sync && p->cur->n) {
-		s->consumer->batch(s->consumer_priv, s, p->cur);
+	} else if (p->begun && s->consumer->sync && s->cur->n) {
+		s->consumer->batch(s->consumer_priv, s, s->cur);
 	}
 	err = write_source(s);
 	if (!err)

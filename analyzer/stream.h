@@ -153,6 +153,7 @@ struct stream {
 	struct stream_time	window;			/* --time */
 	struct strtab		stacks;			/* interned; see stream_stack_id() */
 	int64_t *stack_rows; /* rows of table stack by stack id; 0 not written */
+	struct batch		*cur;			/* being filled */
 	struct stream_priv	*priv;			/* queue, thread */
 };
 
@@ -213,8 +214,30 @@ int64_t stream_cite(struct stream *s, const struct event *ev);
 void stream_set(const char **field, const char *value);
 
 /* stream_next() - the slot for the next event; fill all of it, then stream_push(). */
-struct event *stream_next(struct stream *s);
-void stream_push(struct stream *s);
+void stream_next_batch(struct stream *s);
+static inline struct event *stream_next(struct stream *s)
+{
+	if (unlikely(s->cur->n == STREAM_BATCH))
+		stream_next_batch(s);
+	return &s->cur->ev[s->cur->n];
+}
+
+/* stream_push_other() - what stream_push() does for all but an event in its turn. */
+void stream_push_other(struct stream *s);
+static inline void stream_push(struct stream *s)
+{
+	const struct event *ev = &s->cur->ev[s->cur->n];
+
+	if (unlikely(ev->ev == EVENT_TYPE_NONE || ev->time < s->last_ns || !s->n_events ||
+		     s->window.set)) {
+		stream_push_other(s);
+		return;
+	}
+	s->cur->n++;
+	s->types[ev->ev].count++;
+	s->n_events++;
+	s->last_ns = ev->time;
+}
 
 /* stream_interrupted() - SIGINT has come: the parser stops reading and closes normally.
  * stream_interrupt() is the signal handler's part. */

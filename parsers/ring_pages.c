@@ -49,8 +49,8 @@ bool ring_lost_before(const struct ring *r, const uint8_t *page, uint64_t avail,
 	return true;
 }
 
-bool ring_record_at(const struct ring *r, const uint8_t *page, uint32_t at, uint32_t end,
-		    struct ring_record *out)
+static inline bool record_at(const struct ring *r, const uint8_t *page, uint32_t at, uint32_t end,
+			     struct ring_record *out)
 {
 	uint32_t word, type, len, extra;
 
@@ -92,6 +92,12 @@ bool ring_record_at(const struct ring *r, const uint8_t *page, uint32_t at, uint
 	out->len = extra - 4;
 	out->next = at + 4 + MIN((extra + 3) & ~3u, end - at - 4);
 	return true;
+}
+
+bool ring_record_at(const struct ring *r, const uint8_t *page, uint32_t at, uint32_t end,
+		    struct ring_record *out)
+{
+	return record_at(r, page, at, end, out);
 }
 
 /* Note what can't be read of a page: the events in it are lost. */
@@ -210,7 +216,7 @@ bool ring_next(struct ring *r, struct ring_cpu *c)
 				return false;
 			continue;
 		}
-		if (unlikely(!ring_record_at(r, c->bytes + c->page, c->at, c->end, &rec))) {
+		if (unlikely(!record_at(r, c->bytes + c->page, c->at, c->end, &rec))) {
 			/*
 			 * In a page that the file's end cuts, a record that crosses it is no
 			 * damage.
