@@ -65,3 +65,26 @@ char *xasprintf(const char *fmt, ...)
 		out_of_memory(0);
 	return p;
 }
+
+FILE *text_out_begin(struct text_out *t)
+{
+	if (!t->f)
+		t->f = open_memstream(&t->text, &t->len);
+	if (t->f)
+		rewind(t->f);
+	return t->f;
+}
+
+char *text_out_end(struct text_out *t)
+{
+	/* the length is that of the position, which rewind() took back */
+	return fflush(t->f) ? NULL : xstrndup(t->text, t->len);
+}
+
+void text_out_free(struct text_out *t)
+{
+	if (t->f)
+		fclose(t->f);
+	free(t->text);
+	memset(t, 0, sizeof(*t));
+}

@@ -95,6 +95,20 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __printf_like(1, 2);
 
+/*
+ * A stream into memory for one short text after the other (making a new one for each costs more
+ * than the texts). text_out_begin() gives it, empty; NULL where there is no memory. text_out_end()
+ * returns what was printed since, malloc'd. Zeroed at first; text_out_free() at the end.
+ */
+struct text_out {
+	FILE	*f;
+	char	*text;
+	size_t	len;
+};
+FILE *text_out_begin(struct text_out *t);
+char *text_out_end(struct text_out *t);
+void text_out_free(struct text_out *t);
+
 /* Grow @arr (of elements *arr) to hold at least @need elements; @cap is updated. Amortised O(1). */
 #define GROW(arr, cap, need) do {						\
 	if ((size_t)(need) > (size_t)(cap) || !(arr)) {					\

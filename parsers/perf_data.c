@@ -151,6 +151,7 @@ static void release(struct perf_file *pf)
 		free(pf->facts[i].value);
 	}
 	render_stop(pf->render);
+	text_out_free(&pf->cite);
 	free(pf->attrs);
 	free(pf->ids);
 	free(pf->formats);

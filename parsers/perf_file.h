@@ -178,6 +178,7 @@ struct perf_place {
 
 struct perf_file {
 	struct parse_ctx *ctx;
+	struct text_out	cite;
 	const uint8_t	*data;		/* the records; the member's own bytes unless unpacked */
 	uint64_t	size;
 	const uint8_t	*file;		/* the member */

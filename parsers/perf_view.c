@@ -48,8 +48,8 @@ static char *cite_text(void *priv, const struct event *ev)
 	const struct perf_attr *a;
 	struct perf_sample ps;
 	const uint8_t *rec;
-	char comm[24], *text = NULL;
-	size_t size, len;
+	char comm[24];
+	size_t size;
 	FILE *out;
 
 	rec = record_of(pf, ev, &size);
@@ -61,7 +61,7 @@ static char *cite_text(void *priv, const struct event *ev)
 	a = sample_of(pf, ev, &rec, &size, &ps);
 	if (!a)
 		return NULL;
-	out = open_memstream(&text, &len);
+	out = text_out_begin(&pf->cite);
 	if (!out)
 		return NULL;
 	/*
@@ -81,8 +81,7 @@ static char *cite_text(void *priv, const struct event *ev)
 	if (a->ev < pf->s->n_types)
 		fprintf(out, "%s: ", pf->s->types[a->ev].name);
 	sample_text(pf, a, &ps, rec, out);
-	fclose(out);
-	return text;
+	return text_out_end(&pf->cite);
 }
 
 static void fields(void *priv, const struct event *ev,

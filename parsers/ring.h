@@ -247,6 +247,7 @@ struct ring {
 	uint64_t	bad_pages, bad_page_pos, bad_chunks, cut_pages;
 	/* views */
 	pthread_mutex_t	lock;
+	struct text_out	cite;
 	struct {
 		uint8_t		*bytes;
 		uint64_t	used;

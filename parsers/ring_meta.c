@@ -52,6 +52,7 @@ void ring_deinit(struct ring *r)
 	free(r->printk.owned);
 	free(r->stats);
 	render_stop(r->render);
+	text_out_free(&r->cite);
 	pthread_mutex_destroy(&r->lock);
 }
 

@@ -173,7 +173,6 @@ static char *cite_text(void *priv, const struct event *ev)
 	struct ring *r = priv;
 	char *text = NULL;
 	struct seen s;
-	size_t len;
 	FILE *out;
 
 	if (ev->kind == EV_LOST && ev->a[0])
@@ -181,7 +180,7 @@ static char *cite_text(void *priv, const struct event *ev)
 	if (ev->kind == EV_LOST)
 		return xasprintf("CPU:%u [EVENTS DROPPED]", ev->cpu);
 	pthread_mutex_lock(&r->lock);
-	if (record_of(r, ev->pos, &s) && (out = open_memstream(&text, &len))) {
+	if (record_of(r, ev->pos, &s) && (out = text_out_begin(&r->cite))) {
 		/*
 		 * Task and CPU are the record's own: a cite may be asked for by time and
 		 * position.
@@ -194,7 +193,7 @@ static char *cite_text(void *priv, const struct event *ev)
 			stack_text(r, &s, out);
 		else if (s.t->format && !print_text(r, &s, out))
 			tp_text(s.t->format, native(&s), s.len, out);
-		fclose(out);
+		text = text_out_end(&r->cite);
 	}
 	free(s.swapped);
 	pthread_mutex_unlock(&r->lock);
