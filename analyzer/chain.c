@@ -228,7 +228,8 @@ static void add_wait(struct chain *c, uint16_t parent, uint32_t task, uint16_t c
 
 	l->cpu = cpu;
 	cite(l, start, pos, end, end_pos);
-	if (hist_walk_cpu(c->h, cpu, start, end, HIST_NONE, &c->budget, on_tenant, &t) == HIST_CUT) {
+	if (hist_walk_cpu(c->h, cpu, start, end, HIST_NONE, &c->budget, on_tenant, &t) ==
+	    HIST_CUT) {
 		l->flags |= LF_CUT;
 		c->partial = true;
 	}
