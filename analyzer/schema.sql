@@ -212,7 +212,8 @@ CREATE TABLE verdict(
 	source_id INTEGER, vm_id INTEGER, vcpus TEXT, from_ns INTEGER, to_ns INTEGER, score REAL NOT NULL, because TEXT NOT NULL,
 	fixed_by TEXT, missing TEXT, record_next TEXT,	-- JSON arrays
 	workaround TEXT, mechanism TEXT, contradiction TEXT,
-	lookalikes TEXT);		-- JSON array: what it may be mistaken for, and what tells them apart
+	lookalikes TEXT,		-- JSON array: what it may be mistaken for, and what tells them apart
+	introduced_by TEXT);		-- JSON array
 CREATE TABLE evidence(
 	id INTEGER PRIMARY KEY, verdict_id INTEGER NOT NULL, item TEXT NOT NULL, role TEXT NOT NULL, strength TEXT,
 	outcome TEXT NOT NULL,		-- shown | not-shown | not-visible | error

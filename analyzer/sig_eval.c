@@ -235,13 +235,14 @@ static struct error *write_evidence(struct sig_evaluation *e, const struct verdi
 	return NULL;
 }
 
-static char *fixed_by(const struct signature *s)
+/* Changes that brought the bug or that mend it, as a JSON array of lines (malloc'd). */
+static char *changes_json(const struct kernel_change *changes, size_t n)
 {
 	struct json_object *out = json_object_new_array();
 	char *ret;
 
-	for (size_t i = 0; i < s->n_fixed; i++) {
-		const struct kernel_change *c = &s->fixed[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct kernel_change *c = &changes[i];
 		_cleanup_free_ char *text =
 			xasprintf("%s%s%s%s%s%s%s%s", c->commit ? c->commit : "",
 				  c->commit && c->subject ? " " : "", c->subject ? c->subject : "",
@@ -376,7 +377,8 @@ static struct error *write_verdict(const struct verdict *all, size_t n, struct v
 	struct sig_evaluation *e = v->e;
 	_cleanup_free_ char *alike = verdict_lookalikes(all, n, v);
 	_cleanup_free_ char *missing = missing_json(e, v), *next = record_json(e, v),
-			    *fixed = fixed_by(e->sig);
+			    *fixed = changes_json(e->sig->fixed, e->sig->n_fixed),
+			    *since = changes_json(e->sig->introduced, e->sig->n_introduced);
 	_cleanup_free_ char *vcpus = vcpus_json(e, v);
 	_cleanup_free_ char *workaround =
 		xasprintf("%s%s%s", e->sig->workaround ? e->sig->workaround : "",
@@ -389,11 +391,12 @@ static struct error *write_verdict(const struct verdict *all, size_t n, struct v
 	TRY(case_insert(
 		e->db, &id,
 		"INSERT INTO verdict(signature, title, verdict, source_id, vm_id, vcpus, from_ns, to_ns, score, because, fixed_by, "
-		"missing, record_next, workaround, mechanism, contradiction, lookalikes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"sssIIsIIdssssssss", e->sig->id, e->sig->title, verdict_name(v->level),
+		"missing, record_next, workaround, mechanism, contradiction, lookalikes, introduced_by) "
+		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"sssIIsIIdsssssssss", e->sig->id, e->sig->title, verdict_name(v->level),
 		source ? &source : NULL, v->vm ? &v->vm : NULL, vcpus, has_time ? &from : NULL,
 		has_time ? &to : NULL, v->score, v->because, fixed, missing, next,
-		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction, alike));
+		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction, alike, since));
 	return write_evidence(e, v, id);
 }
 

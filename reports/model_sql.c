@@ -72,7 +72,7 @@ const struct model_part model_sections[MODEL_N] = {
 	[MODEL_VERDICTS] = { "verdicts",
 		"SELECT id AS _id, signature AS id, title AS title, verdict AS verdict, source_id AS \"subject.source\", vm_id AS \"subject.vm\", "
 		"vcpus AS \"json:subject.vcpus\", from_ns AS \"subject.from_ns\", to_ns AS \"subject.to_ns\", score AS score, because AS because, "
-		"fixed_by AS \"json:fixed_by\", missing AS \"json:missing\", record_next AS \"json:record_next\", workaround AS workaround, "
+		"fixed_by AS \"json:fixed_by\", introduced_by AS \"json:introduced_by\", missing AS \"json:missing\", record_next AS \"json:record_next\", workaround AS workaround, "
 		"mechanism AS mechanism, contradiction AS contradiction, lookalikes AS \"json:lookalikes\" FROM verdict WHERE vm_id IS NULL OR picked_vm(vm_id) "
 		"ORDER BY CASE verdict WHEN 'match' THEN 0 WHEN 'likely' THEN 1 WHEN 'possible' THEN 2 WHEN 'cannot-tell' THEN 3 ELSE 4 END, id",
 		verdict_children },
