@@ -15,7 +15,8 @@ KM_LIBS = $(LIBS) -lpthread -lm
 SRCS = $(sort $(wildcard $(addprefix $(SRC)/,analyzer/*.c parsers/*.c reports/*.c)))
 HDRS = $(wildcard $(addprefix $(SRC)/,analyzer/*.h parsers/*.h reports/*.h))
 YAMLS = $(sort $(wildcard $(SRC)/analyzer/signatures/*.yaml))
-OBJS = $(SRCS:$(SRC)/%.c=$(O)/%.o) $(O)/signatures_embedded.o
+ASSETS = $(SRC)/reports/assets/page.css $(SRC)/reports/assets/page.js
+OBJS = $(SRCS:$(SRC)/%.c=$(O)/%.o) $(O)/signatures_embedded.o $(O)/assets_embedded.o
 LIBOBJS = $(filter-out $(O)/analyzer/main.o,$(OBJS))
 TESTS = $(patsubst $(SRC)/tests/unit/%.c,$(O)/tests/unit/%,$(sort $(wildcard $(SRC)/tests/unit/test_*.c)))
 FUZZERS = $(patsubst $(SRC)/tests/fuzz/%.c,$(O)/tests/fuzz/%,$(sort $(wildcard $(SRC)/tests/fuzz/fuzz_*.c)))
@@ -51,9 +52,14 @@ $(O)/analyzer/casefile.o: $(SRC)/analyzer/schema.sql
 $(O)/signatures_embedded.c: $(YAMLS) $(SRC)/analyzer/embed $(wildcard $(SRC)/analyzer/signatures)
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)sh $(SRC)/analyzer/embed $(abspath $(YAMLS)) >$@
+	$(Q)sh $(SRC)/analyzer/embed signatures $(abspath $(YAMLS)) >$@
 
-$(O)/signatures_embedded.o: $(O)/signatures_embedded.c
+$(O)/assets_embedded.c: $(ASSETS) $(SRC)/analyzer/embed
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh $(SRC)/analyzer/embed assets $(abspath $(ASSETS)) >$@
+
+$(O)/%_embedded.o: $(O)/%_embedded.c
 	$(say) CC $<
 	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) -c -o $@ $<
 

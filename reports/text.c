@@ -425,12 +425,21 @@ bool text_first_of_path(struct text *t, size_t n)
 	return true;
 }
 
-static struct error *text_prepare(struct text *t)
+struct error *text_open(struct text *t, struct report_ctx *ctx)
 {
 	size_t i;
 
+	*t = (struct text){
+		.ctx = ctx,
+		.out = ctx->out,
+		.width = ctx->width,
+		.prose = ctx->width < PROSE_MAX ? ctx->width : PROSE_MAX,
+		.verbose = ctx->opt->verbose > 0,
+		.bold = "", .dim = "", .red = "", .yellow = "", .cyan = "", .green = "", .off = "",
+	};
+	if (!strcmp(ctx->view, "query"))
+		return NULL;
 	TRY(common_prefix(t));
-
 	TRY(model_array(t->ctx, MODEL_VMS, NULL, NULL, &t->vms));
 	TRY(model_array(t->ctx, MODEL_SOURCES, NULL, NULL, &t->sources));
 	for (i = 0; i < json_object_array_length(t->sources); i++) {
@@ -440,25 +449,25 @@ static struct error *text_prepare(struct text *t)
 	return NULL;
 }
 
+void text_close(struct text *t)
+{
+	free(t->prefix);
+	json_object_put(t->vms);
+	json_object_put(t->sources);
+}
+
 static struct error *text_render(struct report_ctx *ctx)
 {
-	struct text t = {
-		.ctx = ctx,
-		.out = ctx->out,
-		.width = ctx->width,
-		.prose = ctx->width < PROSE_MAX ? ctx->width : PROSE_MAX,
-		.verbose = ctx->opt->verbose > 0,
-		.bold = "",
-		.dim = "",
-		.red = "",
-		.yellow = "",
-		.cyan = "",
-		.green = "",
-		.off = "",
-	};
-	struct error *err = NULL;
+	struct error *err;
+	struct text t;
 	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(text_views); i++)
+		if (!strcmp(text_views[i].name, ctx->view))
+			break;
+	if (i == ARRAY_SIZE(text_views))
+		return error_new(ERR_USAGE, "format text has no view for '%s'", ctx->view);
+	err = text_open(&t, ctx);
 	if (ctx->color) {
 		t.bold = "\033[1m";
 		t.dim = "\033[2m";
@@ -468,18 +477,9 @@ static struct error *text_render(struct report_ctx *ctx)
 		t.green = "\033[32m";
 		t.off = "\033[0m";
 	}
-	for (i = 0; i < ARRAY_SIZE(text_views); i++)
-		if (!strcmp(text_views[i].name, ctx->view))
-			break;
-	if (i == ARRAY_SIZE(text_views))
-		return error_new(ERR_USAGE, "format text has no view for '%s'", ctx->view);
-	if (strcmp(ctx->view, "query"))
-		err = text_prepare(&t);
 	if (!err)
 		err = text_views[i].render(&t);
-	free(t.prefix);
-	json_object_put(t.vms);
-	json_object_put(t.sources);
+	text_close(&t);
 	/* cppcheck-suppress returnDanglingLifetime ; no error points into it */
 	return err;
 }

@@ -32,6 +32,14 @@ struct text_view {
 	struct error	*(*render)(struct text *t);
 };
 
+/*
+ * text_open() - a text report without colours on @ctx->out, with the case's names; text_close()
+ * frees them, also after an error. Other formats use it for names and for what they tell in the
+ * same words.
+ */
+struct error *text_open(struct text *t, struct report_ctx *ctx);
+void text_close(struct text *t);
+
 struct error *text_analyze(struct text *t);
 struct error *text_info(struct text *t);
 struct error *text_exits(struct text *t);
@@ -74,6 +82,13 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links);
  * line. */
 void text_links(struct text *t, struct json_object *stall, size_t max);
 struct error *text_patterns(struct text *t, size_t max);
+/*
+ * text_stall_line() - a stall in one line: "565 ms from 124.828094 s: createvm:585, a long operation:
+ * KVM_CREATE_VM". text_link_phrase() - whose link it is, where it is not the stalled task's own, and
+ * what it did. Both malloc'd.
+ */
+char *text_stall_line(struct text *t, struct json_object *stall);
+char *text_link_phrase(struct json_object *link, int64_t own_tid);
 
 /* text_heading() - a blank line and the heading. */
 void text_heading(struct text *t, const char *fmt, ...) __printf_like(2, 3);

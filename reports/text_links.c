@@ -48,8 +48,7 @@ static const char *link_words(const char *kind)
 	return kind;
 }
 
-/* Whose link it is, where it is not the stalled task's own, and what it did. */
-static char *phrase(struct json_object *link, int64_t own_tid)
+char *text_link_phrase(struct json_object *link, int64_t own_tid)
 {
 	const char *what =
 		*js_str(link, "what") ? js_str(link, "what") : link_words(js_str(link, "kind"));
@@ -113,7 +112,7 @@ static void group_links(struct groups *gs, struct json_object *stall, bool alone
 	gs->of = xcalloc(n + 1, sizeof(*gs->of));
 	for (i = 0; i < n; i++) {
 		struct json_object *link = js_at(stall, "links", i);
-		char *says = phrase(link, js_int(stall, "tid"));
+		char *says = text_link_phrase(link, js_int(stall, "tid"));
 		size_t parent = !alone && js_has(link, "parent") ?
 					group_of_link(gs, js_int(link, "parent")) : NO_GROUP;
 

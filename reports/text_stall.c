@@ -40,12 +40,9 @@ static const char *kind_words(const char *kind)
 	return kind;
 }
 
-void text_stall(struct text *t, struct json_object *stall, size_t max_links)
+char *text_stall_line(struct text *t, struct json_object *stall)
 {
-	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"),
-			    *vcpu = NULL, *cites = NULL,
-			    *ties = text_ties(t, "stall_id", js_int(stall, "id"));
-	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
+	_cleanup_free_ char *who = NULL, *task = text_task(js_str(stall, "task"), stall, "tid"), *vcpu = NULL;
 	char length[HUMAN_MAX], start[HUMAN_MAX];
 	const char *what = js_str(stall, "what");
 	bool exit = *what && js_has(stall, "vcpu");
@@ -56,16 +53,25 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links)
 	} else {
 		text_join(&who, "", "%s", task);
 	}
-	text_item(t, 2, 6, t->bold, label, "%s from %s%s%s: %s, %s%s%s%s%s",
-		  human_ns(length, js_int(stall, "duration_ns")),
-		  human_time(start, js_int(stall, "start_ns")), t->recordings > 1 ? " of " : "",
-		  t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who,
-		  kind_words(js_str(stall, "kind")),
-		  exit	  ? " (exit "
-		  : *what ? ": "
-			  : "",
-		  what, exit ? ")" : "",
-		  js_int(stall, "partial") ? " (its far part is summed up)" : "");
+	return xasprintf("%s from %s%s%s: %s, %s%s%s%s%s",
+			 human_ns(length, js_int(stall, "duration_ns")),
+			 human_time(start, js_int(stall, "start_ns")), t->recordings > 1 ? " of " : "",
+			 t->recordings > 1 ? text_source(t, js_int(stall, "source")) : "", who,
+			 kind_words(js_str(stall, "kind")),
+			 exit	 ? " (exit "
+			 : *what ? ": "
+				 : "",
+			 what, exit ? ")" : "",
+			 js_int(stall, "partial") ? " (its far part is summed up)" : "");
+}
+
+void text_stall(struct text *t, struct json_object *stall, size_t max_links)
+{
+	_cleanup_free_ char *cites = NULL, *line = text_stall_line(t, stall),
+			    *ties = text_ties(t, "stall_id", js_int(stall, "id"));
+	_cleanup_free_ char *label = xasprintf("#%" PRId64, js_int(stall, "id"));
+
+	text_item(t, 2, 6, t->bold, label, "%s", line);
 	if (*js_str(stall, "cause") && !cause_is_link(stall))
 		text_para(t, 6, 8, "Because: %s", js_str(stall, "cause"));
 	cites = text_cites(t, js_get(stall, "cites"), 2);
