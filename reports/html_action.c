@@ -45,19 +45,12 @@ static void put_commands(struct html *h, struct json_object *v)
 
 static void put_do(struct html *h, struct json_object *v)
 {
-	_cleanup_free_ char *lines = xstrdup(js_str(v, "workaround"));
-	char *line, *rest;
-
 	html_raw(h, "<h3>");
 	html_says(h, js_str(v, "title"));
 	html_raw(h, "</h3>\n<dl class=\"facts\">\n");
-	if (*lines) {
+	if (*js_str(v, "workaround")) {
 		html_raw(h, "<div><dt>Do now</dt><dd>");
-		for (line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-			html_raw(h, "<p>");
-			html_says(h, line);
-			html_raw(h, "</p>");
-		}
+		html_says(h, js_str(v, "workaround"));
 		html_raw(h, "</dd></div>\n");
 	}
 	put_list(h, v, "fixed_by", "Fixed by");

@@ -157,7 +157,7 @@ static struct error *put_stalls(struct html *h, const struct figure *f, size_t r
 			continue;
 		}
 		html_rawf(h, "<a href=\"#stall-%" PRId64 "\" aria-label=\"Stall %" PRId64 ", %s at %s: its causal chain\">"
-			  "<path class=\"stall\" d=\"", id, id, human_ns(length, ns), human_time(at, start));
+			  "<path class=\"mark\" d=\"", id, id, human_ns(length, ns), human_time(at, start));
 		put_mark(h->out, f, start, ns);
 		html_rawf(h, "\"/><path class=\"reach\" d=\"M%.1f %dh%.1fv%dh-%.1fz\"/><title>#%" PRId64 ": %s</title></a>\n",
 			  x_of(f, (double)start), BAND_Y, MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), BAND,
@@ -243,7 +243,7 @@ static void put_legend(struct html *h)
 	for (i = 0; i < 8; i++)
 		html_rawf(h, "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"s-%s\" width=\"14\" height=\"14\"/></svg><b>%s</b> %s</li>\n",
 			  html_states[i].class, html_states[i].name, html_states[i].words);
-	html_raw(h, "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"stall\" y=\"4\" width=\"14\" height=\"5\"/></svg>"
+	html_raw(h, "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"mark\" y=\"4\" width=\"14\" height=\"5\"/></svg>"
 		    "<b>stall</b> with its chain below: click or Enter opens it</li>\n"
 		    "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"minor\" y=\"4\" width=\"14\" height=\"5\"/></svg>"
 		    "<b>stall</b> one of a pattern</li>\n</ul>\n"
