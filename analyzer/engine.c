@@ -242,6 +242,16 @@ static void core_event(struct engine *e, const struct event *ev, uint32_t cur, s
 	}
 }
 
+/* No event for @ns before @ev. */
+static void on_gap(struct engine *e, const struct event *ev)
+{
+	size_t i;
+
+	for (i = 0; i < e->n_an; i++)
+		if (e->an[i]->gap)
+			e->an[i]->gap(e, e->an_state[i], ev, e->last_ns);
+}
+
 static void engine_event(struct engine *e, const struct event *ev)
 {
 	struct cpu *cpu = engine_cpu(e, ev->cpu);
@@ -253,6 +263,11 @@ static void engine_event(struct engine *e, const struct event *ev)
 	if (likely(ev->ev != EVENT_TYPE_NONE)) {
 		if (unlikely(!e->seen))
 			e->first_ns = ev->time;
+		else if (likely(ev->time > e->last_ns && e->last_ns)) {
+			e->gaps[gap_slot(ev->time - e->last_ns)]++;
+			if (unlikely(ev->time - e->last_ns > ENGINE_GAP_NS))
+				on_gap(e, ev);
+		}
 		cur = engine_task(e, ev->tid);
 		if (likely(cur != TASK_NONE)) {
 			struct task *t = &e->tasks[cur];
@@ -261,11 +276,14 @@ static void engine_event(struct engine *e, const struct event *ev)
 				t->first_ns = e->now;
 			t->last_ns = e->now;
 		}
-		if (likely(cpu != NULL))
+		if (likely(cpu != NULL)) {
 			cpu->last_ns = e->now;
+			cpu->last_kind = ev->kind;
+		}
 		e->last_ns = e->now;
+		e->last_pos = ev->pos;
 	}
-	e->seen |= 1ull << ev->kind;
+	e->seen |= kind_bit(ev->kind);
 	for (hook = e->by_kind[ev->kind]; hook->event; hook++)
 		hook->event(e, hook->state, ev);
 	core_event(e, ev, cur, cpu);
@@ -311,7 +329,9 @@ static void make_hooks(struct engine *e)
 		size_t k = 0;
 
 		for (i = 0; i < e->n_an; i++)
-			if (e->an[i]->event && e->an[i]->kinds & (1ull << kind))
+			if (e->an[i]->event &&
+			    ((kind < EV_N_ENGINE && e->an[i]->kinds & (1ull << kind)) ||
+			     (e->an[i]->keyed && event_keyed((enum event_kind)kind))))
 				list[k++] = (struct engine_hook){ e->an[i]->event, e->an_state[i] };
 		e->by_kind[kind] = list;
 	}

@@ -106,6 +106,7 @@ struct cpu {
 	uint64_t	since;		/* since when it is there (switch) */
 	uint64_t	last_ns;	/* last event on this CPU */
 	uint64_t	lost_ns;	/* time of the last EV_LOST here; 0 none */
+	uint8_t		last_kind;	/* enum event_kind of the last event on this CPU */
 };
 
 struct engine;
@@ -114,6 +115,7 @@ struct analysis {
 	const char	*name;
 	int		priority;	/* order of calls and of flush: lower first; unique */
 	uint64_t	kinds;		/* bit (1ull << EV_x) per kind wanted */
+	bool		keyed;		/* wanted too: every kind that events.def has keys for */
 	/* Its rows are intervals between two events: it is not flushed where one of its kinds (with
 	 * no kinds: any) was only sampled, as what lies between two samples is not known. */
 	bool		pairs;
@@ -122,6 +124,9 @@ struct analysis {
 	/* lost() - events were lost on @cpu (EVENT_CPU_NONE: any) before e->now; whatever was open
 	 * there is not to be bridged. May be NULL. */
 	void		(*lost)(struct engine *e, void *state, uint16_t cpu);
+	/* gap() - there was no event between @from and @ev, which is about to be handled, for more
+	 * than ENGINE_GAP_NS. May be NULL. */
+	void		(*gap)(struct engine *e, void *state, const struct event *ev, uint64_t from);
 	/* flush() - write rows; @e->last_ns is the last event's time. Called after the core wrote
 	 * source/task/vm/vcpu ids. */
 	struct error	*(*flush)(struct engine *e, void *state);
@@ -130,6 +135,18 @@ struct analysis {
 
 SET_DECLARE(analyses, struct analysis);
 #define KIND(k)			(1ull << EV_##k)
+#define ENGINE_GAP_NS		1000000
+#define ENGINE_GAP_BITS		3	/* engine.gaps: 2^3 steps in each power of two */
+#define ENGINE_GAPS		(64u << ENGINE_GAP_BITS)
+
+/* kind_bit() - the bit of @kind in masks; kinds that are only counted have OTHER's. */
+static inline uint64_t kind_bit(unsigned int kind)
+{
+	return 1ull << (kind < EV_N_ENGINE ? kind : EV_OTHER);
+}
+
+/* event_keyed() - does events.def ask for @kind to be counted by its keys (an_keys.c)? */
+bool event_keyed(enum event_kind kind);
 
 /* An analysis that wants a kind of event; event == NULL ends the list. */
 struct engine_hook {
@@ -154,7 +171,9 @@ struct engine {
 	size_t		cap_vms;
 	struct cpu	*cpus;		/* by CPU number */
 	uint32_t	n_cpus;
-	uint64_t	seen;		/* bit per kind that occurred */
+	uint64_t	seen;		/* bit per kind that occurred: kind_bit() */
+	uint64_t	last_pos;	/* of the event before the one in hand */
+	uint64_t	gaps[ENGINE_GAPS];	/* times between events, counted by gap_slot() */
 	uint32_t	**tid_pages;	/* tid -> task index + 1 */
 	bool		overflow;	/* more tasks than ENGINE_MAX_TASKS */
 	const struct analysis **an;	/* sorted by priority */
@@ -213,6 +232,22 @@ uint64_t engine_sampled(const struct engine *e);
 /* engine_visible() - could an event of @kind have been seen (its type is declared in the stream)?
  * In flush. */
 bool engine_visible(const struct engine *e, enum event_kind kind);
+
+/* gap_slot() - which of engine.gaps a time between two events counts in; gap_limit() - its longest. */
+static inline unsigned int gap_slot(uint64_t ns)
+{
+	unsigned int log = 63u - (unsigned int)__builtin_clzll(ns | 1u << ENGINE_GAP_BITS);
+
+	return (log << ENGINE_GAP_BITS) + (unsigned int)(ns >> (log - ENGINE_GAP_BITS) & ((1u << ENGINE_GAP_BITS) - 1));
+}
+
+static inline uint64_t gap_limit(unsigned int slot)
+{
+	unsigned int log = slot >> ENGINE_GAP_BITS;
+	uint64_t step = slot & ((1u << ENGINE_GAP_BITS) - 1);
+
+	return (((1ull << ENGINE_GAP_BITS) + step + 1) << (log - ENGINE_GAP_BITS)) - 1;
+}
 
 static inline bool task_is_idle(uint32_t idx)
 {

@@ -202,6 +202,6 @@ uint64_t engine_sampled(const struct engine *e)
 
 	for (i = 0; i < e->s->n_types; i++)
 		if (e->s->types[i].complete == COV_SAMPLED && e->s->types[i].count)
-			kinds |= 1ull << e->s->types[i].kind;
+			kinds |= kind_bit(e->s->types[i].kind);
 	return kinds & ~single;
 }

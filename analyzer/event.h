@@ -11,12 +11,14 @@
 #include "base.h"
 
 #define EVENT_U32_NONE		UINT32_MAX
+#define EVENT_NONE		(1ull << 63)	/* a 64-bit slot of the catalogue whose field is absent */
 #define EVENT_CPU_NONE		UINT16_MAX
 #define EVENT_POS_BITS		48
 
 enum event_kind {
 	EV_OTHER, /* any tracepoint without a row in events.def */
 #define EVENT(kind, ...)	EV_##kind,
+#define COUNT(kind, ...)
 #include "../parsers/events.def"
 #undef EVENT
 	/*
@@ -44,8 +46,17 @@ enum event_kind {
 	EV_TASK_EXIT, /* pseudo: perf's EXIT record: b0 = tid */
 	EV_LOST, /* pseudo: a0 = events lost (0: unknown number), cpu = where or EVENT_CPU_NONE; all
 		    before time */
+	EV_N_ENGINE, /* the kinds so far have a bit each (KIND() in engine.h) */
+	/* Tracepoints that are only counted (COUNT rows of events.def). */
+	EV_LAST_ENGINE = EV_N_ENGINE - 1,
+#define EVENT(kind, ...)
+#define COUNT(kind, ...)	EV_##kind,
+#include "../parsers/events.def"
+#undef EVENT
 	EV_NKINDS
 };
+
+_Static_assert(EV_N_ENGINE <= 64 && EV_NKINDS <= UINT8_MAX, "kinds fit their masks");
 
 enum task_source {
 	TASK_SEEN,		/* from an event's own comm column or sample */

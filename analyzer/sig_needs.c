@@ -22,7 +22,8 @@ static const char *const tables[] = {
 	"runq_delay", "runq_wait", "reweight_jump", "throttle",	  "cgroup",  "root_stat",
 	"retry_loop", "exit_stat", "stall",	    "chain_link", "pattern", "episode",
 	"span",	      "span_stat", "syscall_stat",  "stack",	  "vcpu",    "series",
-	"ping_gap",   "ping_stat", "log_line",
+	"ping_gap",   "ping_stat", "log_line",	    "event_key",  "fault_stat", "silence",
+	"stack_count",
 };
 
 /* doc/fact-keys.md; a '*' at the end stands for the rest. */

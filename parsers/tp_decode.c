@@ -6,7 +6,7 @@
 #include "tp_format.h"
 
 enum slot { A0, A1, A2, A3, B0, B1 };
-enum conv { NUM, COMM, REASON, ARG, STATE, STR };
+enum conv { NUM, COMM, REASON, ARG, STATE, STR, BITS, SYM, FUNC };
 
 struct row_field {
 	uint8_t		slot, conv;
@@ -180,7 +180,7 @@ static void make_states(struct tp_decoder *d, const char *field)
  * shape).
  */
 static bool add_op(struct tp_decoder *d, const struct tp_field *fl, enum conv conv, uint8_t slot,
-		   size_t index)
+		   size_t index, size_t bits)
 {
 	struct tp_op op = { .slot = slot, .offset = (uint16_t)fl->offset, .field = fl };
 	uint32_t end = fl->offset + fl->size;
@@ -204,11 +204,21 @@ static bool add_op(struct tp_decoder *d, const struct tp_field *fl, enum conv co
 		op.op = load_op(fl);
 		op.offset = (uint16_t)(fl->offset + index * fl->elem);
 		break;
+	case BITS:
+		if (fl->shape != TP_INTEGER || index > 63 || !bits || bits > 32)
+			return false;
+		op.op = TP_OP_BITS;
+		op.load = load_op(fl);
+		op.shift = (uint8_t)index;
+		op.bits = (uint8_t)bits;
+		break;
 	default:
 		if (fl->shape != TP_INTEGER)
 			return false;
 		op.load = load_op(fl);
-		op.op = conv == STATE ? TP_OP_STATE : conv == REASON ? TP_OP_REASON : op.load;
+		op.op = conv == STATE ? TP_OP_STATE :
+			conv == REASON ? TP_OP_REASON :
+			conv == SYM ? TP_OP_SYM : op.load;
 	}
 	d->min_size = MAX(d->min_size, end);
 	d->ops[d->n_ops++] = op;
@@ -230,20 +240,18 @@ static bool compile_row(struct tp_decoder *d, const struct row *row, const char 
 	for (i = 0; i < row->n; i++) {
 		const struct row_field *rf = &row->fields[i];
 		_cleanup_free_ char *names = xstrdup(rf->names);
+		char *alias = strchr(names, '='), *colon = strchr(names, ':'), *more = NULL;
 		const struct tp_field *fl;
-		size_t index = 0;
+		size_t index = 0, bits = 0;
 
-		if (rf->conv == ARG) {
-			char *colon = strchr(names, ':');
-
-			if (colon) {
-				*colon = '\0';
-				index = strtoul(colon + 1, NULL, 10);
-			}
+		if (colon) {		/* "args:1", "e:16:1" */
+			*colon = '\0';
+			index = strtoul(colon + 1, &more, 10);
+			bits = *more == ':' ? strtoul(more + 1, NULL, 10) : 0;
 		}
 		set_default(d, rf->slot, rf->dflt);
-		fl = tp_field_find(d->format, names);
-		if (fl && add_op(d, fl, (enum conv)rf->conv, rf->slot, index)) {
+		fl = tp_field_find(d->format, alias ? alias + 1 : names);
+		if (fl && add_op(d, fl, (enum conv)rf->conv, rf->slot, index, bits)) {
 			if (rf->conv == STATE && !d->states)
 				make_states(d, fl->name);
 			if (rf->conv == REASON)
@@ -275,7 +283,7 @@ static void compile_positional(struct tp_decoder *d, uint8_t max)
 		if (fl->common || !strncmp(fl->name, "__probe_", 8) || !strcmp(fl->name, "__syscall_nr") ||
 		    !strcmp(fl->name, "nr"))
 			continue;
-		add_op(d, fl, NUM, slot, 0);
+		add_op(d, fl, NUM, slot, 0, 0);
 		slot++;
 	}
 }
@@ -301,7 +309,7 @@ static bool compile_probe(struct tp_decoder *d, const char **missing)
 
 	if (d->kind == EV_PROBE_ROOT) {
 		fl = root_field(f);
-		if (fl && add_op(d, fl, NUM, A0, 0))
+		if (fl && add_op(d, fl, NUM, A0, 0, 0))
 			return true;
 		*missing = "root|si";
 		return false;
@@ -312,7 +320,7 @@ static bool compile_probe(struct tp_decoder *d, const char **missing)
 		for (i = 0; i < ARRAY_SIZE(names); i++) {
 			fl = tp_field_find(f, names[i]);
 			if (fl)
-				add_op(d, fl, NUM, (uint8_t)i, 0);
+				add_op(d, fl, NUM, (uint8_t)i, 0, 0);
 		}
 		return true;
 	}
@@ -438,6 +446,29 @@ static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint
 	return d->cache[slot].packed;
 }
 
+/* The name of @code in the print format's symbols, else the number, as a string id. */
+static uint32_t decode_sym(struct tp_decoder *d, struct stream *s, const struct tp_field *fl,
+			   uint64_t code)
+{
+	size_t slot = (code ^ code >> 8 ^ (size_t)fl->offset << 4) % TP_REASON_CACHE;
+	uint64_t key = code ^ (uint64_t)fl->offset << 48;
+
+	if (unlikely(!d->cache[slot].used || d->cache[slot].code != key)) {
+		const char *name = tp_symbol_name(tp_table_of(d->format, fl->name, false, 0), code);
+		char buf[24];
+
+		if (!name) {
+			snprintf(buf, sizeof(buf), "%" PRId64, (int64_t)code);
+			name = buf;
+		}
+		d->cache[slot].code = key;
+		d->cache[slot].isa = 0;
+		d->cache[slot].packed = strtab_id(&s->strings, name, strlen(name));
+		d->cache[slot].used = true;
+	}
+	return d->cache[slot].packed;
+}
+
 static void decode_comm_loc(const struct tp_field *fl, const uint8_t *raw, size_t size,
 			    uint64_t w[2])
 {
@@ -478,6 +509,12 @@ bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_
 			break;
 		case TP_OP_REASON:
 			v = decode_reason(d, s, raw, size, tp_load(op->load, p));
+			break;
+		case TP_OP_BITS:
+			v = tp_load(op->load, p) >> op->shift & ((1ull << op->bits) - 1);
+			break;
+		case TP_OP_SYM:
+			v = decode_sym(d, s, op->field, tp_load(op->load, p));
 			break;
 		case TP_OP_STR:
 			p = tp_bytes(op->field, raw, size, &len);

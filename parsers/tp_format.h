@@ -124,13 +124,14 @@ enum event_kind tp_kind(const struct tp_format *f);
 enum tp_opcode {
 	/* how to load an integer; the first that are known to tp_load() */
 	TP_OP_U8, TP_OP_S8, TP_OP_U16, TP_OP_S16, TP_OP_U32, TP_OP_S32, TP_OP_U64,
-	TP_OP_COMM, TP_OP_COMM_LOC, TP_OP_STATE, TP_OP_REASON, TP_OP_STR
+	TP_OP_COMM, TP_OP_COMM_LOC, TP_OP_STATE, TP_OP_REASON, TP_OP_STR, TP_OP_BITS, TP_OP_SYM
 };
 
 struct tp_op {
 	uint8_t		op;		/* enum tp_opcode */
-	uint8_t		load;		/* STATE, REASON: how to read it, TP_OP_U8 ... U64 */
+	uint8_t		load;		/* STATE, REASON, BITS, SYM: how to read it, TP_OP_U8 ... U64 */
 	uint8_t		slot;		/* 0..3: a[], 4..5: b[] */
+	uint8_t		shift, bits;	/* BITS */
 	uint16_t	offset;
 	const struct tp_field *field;	/* COMM_LOC, STR */
 };

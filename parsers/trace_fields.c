@@ -3,6 +3,7 @@
 #include "trace_fields.h"
 
 #include "trace_line.h"
+#include "trace_pattern.h"
 #include "trace_values.h"
 
 #define TABLE_START	256
@@ -12,6 +13,7 @@
 enum way {
 	WAY_FORMS,
 	WAY_USERSPACE_EXIT,
+	WAY_RAW,
 	WAY_PROBE,
 	WAY_RETPROBE,
 	WAY_SYSCALL_ENTER,
@@ -28,6 +30,8 @@ struct text_event {
 	uint8_t		kind, way;
 	uint8_t		form;		/* the one that fitted last */
 	uint32_t	func;		/* probes, syscalls: string id of the last one */
+	const struct form *forms;	/* FORMS_MAX; of trace_forms.c or of pattern */
+	struct pattern	*pattern;
 };
 
 struct text_events {
@@ -57,6 +61,7 @@ void text_events_free(struct text_events *te)
 		if (!te->table[i])
 			continue;
 		free(te->table[i]->key);
+		free(te->table[i]->pattern);
 		free(te->table[i]);
 	}
 	free(te->table);
@@ -159,7 +164,7 @@ bool text_event_decode(struct text_events *te, struct text_event *d, const char 
 	skip_blanks(&p, end);
 	switch (d->way) {
 	case WAY_FORMS:
-		forms = forms_of((enum event_kind)d->kind);
+		forms = d->forms;
 		if (likely(run_form(&k, &forms[d->form], p, end)))
 			return true;
 		for (i = 0, ok = false; i < FORMS_MAX && forms[i].n && !ok; i++) {
@@ -175,6 +180,8 @@ bool text_event_decode(struct text_events *te, struct text_event *d, const char 
 	case WAY_USERSPACE_EXIT:
 		ok = userspace_exit(&k, p, end);
 		break;
+	case WAY_RAW:
+		return raw_fields(&k, (enum event_kind)d->kind, p, end);
 	case WAY_PROBE:
 	case WAY_RETPROBE:
 		ok = probe(&te->s->strings, d, p, end, ev);
@@ -224,6 +231,26 @@ static bool syscall_name(const char *name, size_t len, const char *prefix, const
 	return true;
 }
 
+/* How an event of d->kind is read; its forms. */
+static enum way way_of(struct text_event *d)
+{
+	enum event_kind kind = (enum event_kind)d->kind;
+	size_t n;
+
+	if (kind == EV_KVM_USERSPACE_EXIT)
+		return WAY_USERSPACE_EXIT;
+	d->forms = forms_of(kind);
+	if (!d->forms && pattern_of(kind)) {
+		d->pattern = xmalloc(sizeof(*d->pattern));
+		if (pattern_compile(d->pattern, kind))
+			d->forms = d->pattern->forms;
+	}
+	if (d->forms)
+		return WAY_FORMS;
+	raw_fields_of(kind, &n);
+	return n ? WAY_RAW : WAY_NONE;
+}
+
 static struct text_event *add_event(struct text_events *te, const char *key, size_t key_len,
 				    const char *system, const char *name, enum event_kind kind,
 				    enum way way, uint32_t func)
@@ -257,8 +284,7 @@ static struct text_event *add_event(struct text_events *te, const char *key, siz
 		te->s->types[d->ev].func = func;
 	d->way = (uint8_t)way;
 	if (way == WAY_FORMS)
-		d->way = d->kind == EV_KVM_USERSPACE_EXIT ? WAY_USERSPACE_EXIT :
-			 forms_of((enum event_kind)d->kind) ? WAY_FORMS : WAY_NONE;
+		d->way = (uint8_t)way_of(d);
 	set_defaults(d);
 	*slot_of(te, key, key_len) = d;
 	te->n++;

@@ -138,8 +138,8 @@ static const struct form_op sys_exit[] = { OP("NR ", DEC, B0, "id"), FIND(" = ",
 static const struct form_op irq_entry[] = { OP("irq=", DEC, B0, "irq"), OPT(" name=", TEXT, NONE, "name") };
 static const struct form_op irq_exit[] = { OP("irq=", DEC, B0, "irq"), OPT(" ret=", TEXT, NONE, "ret") };
 static const struct form_op softirq[] = { OP("vec=", DEC, B0, "vec"), OPT(" [action=", TEXT, NONE, "action") };
-static const struct form_op wq_queue[] = { OP("work struct=", HEX, A0, "work"), OPT(" function=", TEXT, NONE, "function") };
-static const struct form_op wq_start[] = { OP("work struct ", HEX, A0, "work"), OPT(": function ", TEXT, NONE, "function") };
+static const struct form_op wq_queue[] = { OP("work struct=", HEX, A0, "work"), OPT(" function=", WORD, A1, "function") };
+static const struct form_op wq_start[] = { OP("work struct ", HEX, A0, "work"), OPT(": function ", WORD, A1, "function") };
 
 #define FORM(ops)	{ ops, ARRAY_SIZE(ops) }
 
@@ -209,6 +209,25 @@ const struct raw_field *raw_fields_of(enum event_kind kind, size_t *n)
 		*n = 0;
 		return NULL;
 	}
+}
+
+static const struct {
+	enum event_kind	kind;
+	const char	*text;
+} patterns[] = {
+#define F(slot, conv, names)
+#define O(slot, conv, names, dflt)
+#define TEXT(pattern)			.text = pattern,
+#define EVENT(kind_, system, name, ...)	[EV_##kind_] = { .kind = EV_##kind_, __VA_ARGS__ },
+#include "events.def"
+#undef EVENT
+#undef F
+#undef O
+};
+
+const char *pattern_of(enum event_kind kind)
+{
+	return (unsigned int)kind < ARRAY_SIZE(patterns) ? patterns[kind].text : NULL;
 }
 
 static const struct spelling {

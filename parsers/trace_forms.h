@@ -20,6 +20,9 @@ enum form_conv {
 	C_REASON,	/* exit reason up to the next op's literal, or the end */
 	C_ENUM,		/* one of names[]: its index */
 	C_TEXT,		/* up to the next op's literal or the end; for display only */
+	C_WORD,		/* up to a blank, comma or parenthesis: a string's id */
+	C_FLAG,		/* 1 when names[0] stands further on; nothing is consumed */
+	C_FLAGS,	/* names[] joined by '|': bit n for names[n] */
 };
 
 #define FORM_OPTIONAL	1	/* literal absent: go on with the next op */
@@ -54,13 +57,18 @@ const struct form *forms_of(enum event_kind kind);
 struct raw_field {
 	uint8_t		slot, conv;	/* conv: enum raw_conv */
 	bool		required;
-	const char	*names;		/* "new|old" */
+	const char	*names;		/* "new|old", "alias=field:shift:bits" */
 	uint64_t	dflt;
 };
-enum raw_conv { RAW_NUM, RAW_COMM, RAW_REASON, RAW_ARG, RAW_STATE, RAW_STR };
+enum raw_conv {
+	RAW_NUM, RAW_COMM, RAW_REASON, RAW_ARG, RAW_STATE, RAW_STR, RAW_BITS, RAW_SYM, RAW_FUNC
+};
 
 /* raw_fields_of() - the fields of @kind; *n 0 when it is none of the catalogue. */
 const struct raw_field *raw_fields_of(enum event_kind kind, size_t *n);
+
+/* pattern_of() - the text pattern of @kind's row in events.def (trace_pattern.h); NULL: none. */
+const char *pattern_of(enum event_kind kind);
 
 /* plugin_reason() - an SVM exit reason as libtraceevent's plugin spells it ("EXIT_NPF") in the kernel's spelling ("npf"); NULL when it is none. */
 const char *plugin_reason(const char *name, size_t len);

@@ -2,6 +2,7 @@
 /* trace_show.c - the fields of one event's text by name, without a stream; see trace_fields.h. */
 #include "trace_fields.h"
 #include "trace_line.h"
+#include "trace_pattern.h"
 #include "trace_values.h"
 
 static enum event_kind kind_of_name(const char *name, size_t len)
@@ -23,11 +24,21 @@ static enum event_kind kind_of_name(const char *name, size_t len)
 	return EV_OTHER;
 }
 
+/* The whole text, where its fields do not tell all. */
+static void emit_text(void (*emit)(void *arg, const char *name, const struct field_value *v),
+		      void *arg, const char *s, size_t len)
+{
+	struct field_value f = { .type = FIELD_STR, .s = s, .len = len };
+
+	emit(arg, "text", &f);
+}
+
 void text_event_fields(const char *name, size_t name_len, const char *fields, size_t len,
 		       void (*emit)(void *arg, const char *name, const struct field_value *v),
 		       void *arg)
 {
 	enum event_kind kind = kind_of_name(name, name_len);
+	struct pattern pattern;
 	const struct form *forms = forms_of(kind);
 	const char *p = fields, *end = fields + len, *arg_name, *text;
 	uint64_t a[4], v;
@@ -41,9 +52,13 @@ void text_event_fields(const char *name, size_t name_len, const char *fields, si
 	skip_blanks(&p, end);
 	if (kind == EV_KVM_USERSPACE_EXIT && userspace_exit(&k, p, end))
 		return;
+	if (!forms && pattern_of(kind) && pattern_compile(&pattern, kind))
+		forms = pattern.forms;
 	for (i = 0; forms && i < FORMS_MAX && forms[i].n; i++)
 		if (run_form(&dry, &forms[i], p, end)) {
 			show_form(&k, &forms[i], p, end);
+			if (forms == pattern.forms)	/* it may say more than its pattern */
+				emit_text(emit, arg, fields, len);
 			return;
 		}
 	if (p < end && *p == '(' && memchr(p, ')', (size_t)(end - p)))
@@ -68,12 +83,8 @@ void text_event_fields(const char *name, size_t name_len, const char *fields, si
 		emit(arg, key, &f);
 		any = true;
 	}
-	if (!any) {
-		f.type = FIELD_STR;
-		f.s = fields;
-		f.len = len;
-		emit(arg, "text", &f);
-	}
+	if (!any)
+		emit_text(emit, arg, fields, len);
 }
 
 bool text_event_cut(const char *name, size_t name_len, const char *fields, size_t len)

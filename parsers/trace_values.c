@@ -5,6 +5,7 @@
 #include "trace_line.h"
 
 #define COMM_WITHIN	16	/* a comm has at most 15 bytes */
+#define WORD_MAX	80	/* of a string that is kept */
 
 uint64_t text_hash(const char *s, size_t len)
 {
@@ -132,6 +133,38 @@ static __attribute__((nonnull)) uint32_t reason_of(struct reasons *all, const ch
 	r->packed = kernel ? stream_reason(all->s, kernel, strlen(kernel))
 			   : stream_reason(all->s, s, len);
 	return r->packed;
+}
+
+/* The end of a word. */
+static const char *word_end(const char *p, const char *end)
+{
+	while (p < end && *p != ' ' && *p != ',' && *p != ')' && *p != '\t')
+		p++;
+	return p;
+}
+
+/* The string id of a word, where there is a table to keep it. */
+static void set_word(struct sink *k, unsigned int slot, const char *s, size_t len)
+{
+	if (k->reasons)
+		set_slot(k, slot, strtab_id(&k->reasons->s->strings, s, MIN(len, (size_t)WORD_MAX)));
+}
+
+/* Words joined by '|' as bits; unknown ones and a number (0x0) add nothing. */
+static uint64_t flag_words(const char *const *names, const char *s, const char *end)
+{
+	uint64_t bits = 0;
+	size_t n, i;
+
+	for (; s < end; s += n + 1) {
+		const char *bar = memchr(s, '|', (size_t)(end - s));
+
+		n = (size_t)((bar ? bar : end) - s);
+		for (i = 0; names[i]; i++)
+			if (strlen(names[i]) == n && !memcmp(names[i], s, n))
+				bits |= 1ull << i;
+	}
+	return bits;
 }
 
 /* memcmp() of a few bytes, inline: literals are short. */
@@ -269,6 +302,26 @@ static inline __attribute__((always_inline)) bool convert(struct sink *k, const 
 			return true;
 		}
 		return false;
+	case C_WORD:
+		to = word_end(*p, end);
+		if (to == *p)
+			return false;
+		set_word(k, op->slot, *p, (size_t)(to - *p));
+		show(k, op->name, FIELD_STR, 0, *p, (size_t)(to - *p));
+		*p = to;
+		return true;
+	case C_FLAG:
+		v = memmem(*p, (size_t)(end - *p), op->names[0], strlen(op->names[0])) != NULL;
+		set_slot(k, op->slot, v);
+		show(k, op->name, FIELD_UINT, v, NULL, 0);
+		return true;
+	case C_FLAGS:
+		to = word_end(*p, end);
+		v = flag_words(op->names, *p, to);
+		set_slot(k, op->slot, v);
+		show(k, op->name, FIELD_STR, 0, *p, (size_t)(to - *p));
+		*p = to;
+		return true;
 	case C_TEXT:
 		if (!op->name)
 			return true;
@@ -341,6 +394,12 @@ static const char *raw_value(const char *s, const char *end, const char *name, s
 
 static const char *raw_field_value(const char *s, const char *end, const char *names)
 {
+	const char *alias = strchr(names, '=');
+
+	if (alias) {		/* "alias=field:shift:bits" */
+		names = alias + 1;
+		return raw_value(s, end, names, strcspn(names, ":"));
+	}
 	while (names) {
 		const char *bar = strchr(names, '|');
 		const char *v = raw_value(s, end, names,
@@ -351,6 +410,16 @@ static const char *raw_field_value(const char *s, const char *end, const char *n
 		names = bar ? bar + 1 : NULL;
 	}
 	return NULL;
+}
+
+/* The bits of @v that "alias=field:shift:bits" names. */
+static uint64_t bits_of(const char *names, uint64_t v)
+{
+	const char *colon = strchr(names, ':'), *more = colon ? strchr(colon + 1, ':') : NULL;
+	unsigned long shift = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	unsigned long bits = more ? strtoul(more + 1, NULL, 10) : 0;
+
+	return shift < 64 && bits && bits < 64 ? v >> shift & ((1ull << bits) - 1) : v;
 }
 
 bool raw_fields(struct sink *k, enum event_kind kind, const char *s, const char *end)
@@ -398,10 +467,20 @@ bool raw_fields(struct sink *k, enum event_kind kind, const char *s, const char 
 			break;
 		case RAW_ARG:
 			break;
+		case RAW_STR:
+		case RAW_SYM:
+		case RAW_FUNC:
+			set_word(k, f[i].slot, v, (size_t)(to - v));
+			break;
+		case RAW_BITS:
+			if (read_num(&v, end, &num))
+				set_slot(k, f[i].slot, bits_of(f[i].names, num));
+			break;
 		default:
-			if (!read_num(&v, end, &num))
+			if (read_num(&v, end, &num))
+				set_slot(k, f[i].slot, num);
+			else if (f[i].required)
 				return false;
-			set_slot(k, f[i].slot, num);
 		}
 	}
 	return n != 0;

@@ -22,6 +22,7 @@ struct seen {
 	const char	*type;		/* "" for pseudo events */
 	const char	*reason;	/* of KVM_EXIT */
 	const char	*func;		/* string b0 of probes, functions, syscalls */
+	const char	*work;		/* string a1 of queued work */
 	char		*stack;
 	char		*cite;
 	char		comm[17];	/* a[0], a[1] as a comm */
@@ -79,6 +80,8 @@ static inline struct error *capture_end(void *priv, struct stream *s)
 		named = named || !strcmp(e->type, "function");
 		e->reason = ev->kind == EV_KVM_EXIT ? kept(c, stream_reason_name(s, ev->b[0])) : "";
 		e->func = named && ev->b[0] != EVENT_U32_NONE ? kept(c, strtab_str(&s->strings, ev->b[0])) : "";
+		if (ev->kind == EV_WQ_START || ev->kind == EV_WQ_QUEUE)
+			e->work = kept(c, strtab_str(&s->strings, (uint32_t)ev->a[1]));
 		if (ev->kind == EV_STACK || (ev->kind == EV_SAMPLE && ev->b[0] != EVENT_U32_NONE))
 			e->stack = stream_stack_frames(s, ev->b[0]);
 		e->cite = s->ops->cite_text ? s->ops->cite_text(s->ops_priv, ev) : NULL;

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * an_keys.c - how often an event came with one value of its key fields, per thread: first, last,
+ * busiest 10 ms, and sum and extremes of its value. Which events, keys and values: events.def.
+ *
+ * Memory is fixed: MAX_KEYS keys, then a thread's new keys share one of its own per event, and when
+ * even these are too many all threads' do. What is written is the commonest MAX_ROWS keys of an
+ * event; the others are added up per thread.
+ */
+#include "engine.h"
+#include "event_keys.h"
+
+#define MAX_KEYS	65536
+#define MAX_ALL		(2 * MAX_KEYS)	/* with those of the threads' other keys */
+#define MAX_ROWS	1000		/* of an event; twice, the second for others */
+#define MAX_CITED	100		/* rows of an event that have citations */
+#define BIN_NS		10000000
+
+struct keyed {
+	uint64_t	k[2];
+	uint32_t	task, vcpu;	/* index; the guest's number or EVENT_U32_NONE */
+	uint8_t		kind, has;	/* has: bit per key */
+	bool		others;
+	uint32_t	bin_n, busiest;
+	uint64_t	bin;
+	uint64_t	count, first, first_pos, last, last_pos, max_time, max_pos;
+	double		sum;
+	int64_t		min, max;
+	uint64_t	values;
+};
+
+struct keys {
+	struct keyed	*v;
+	uint32_t	n;
+	size_t		cap;
+	uint32_t	*hash;		/* open addressing, index + 1 */
+	uint32_t	hash_size;	/* power of two, or 0 */
+};
+
+static void *keys_begin(struct engine *e)
+{
+	(void)e;
+	return xcalloc(1, sizeof(struct keys));
+}
+
+static bool same_key(const struct keyed *a, const struct keyed *b)
+{
+	return a->k[0] == b->k[0] && a->k[1] == b->k[1] && a->task == b->task && a->vcpu == b->vcpu &&
+	       a->kind == b->kind && a->has == b->has && a->others == b->others;
+}
+
+static uint32_t *slot_of(const struct keys *s, const struct keyed *x)
+{
+	uint64_t h = (x->k[0] + ((uint64_t)x->kind << 56 | (uint64_t)x->others << 55)) * 0x9e3779b97f4a7c15ULL;
+	uint32_t i;
+
+	h = (h ^ h >> 29 ^ x->k[1]) * 0xc2b2ae3d27d4eb4fULL;
+	h = (h ^ h >> 32 ^ ((uint64_t)x->task << 32 | x->vcpu)) * 0x9e3779b97f4a7c15ULL;
+	for (i = (uint32_t)(h >> 32) & (s->hash_size - 1); s->hash[i]; i = (i + 1) & (s->hash_size - 1))
+		if (same_key(&s->v[s->hash[i] - 1], x))
+			break;
+	return &s->hash[i];
+}
+
+static void rehash(struct keys *s)
+{
+	uint32_t i;
+
+	s->hash_size = s->hash_size ? s->hash_size * 2 : 1024;
+	free(s->hash);
+	s->hash = xcalloc(s->hash_size, sizeof(*s->hash));
+	for (i = 0; i < s->n; i++)
+		*slot_of(s, &s->v[i]) = i + 1;
+}
+
+static struct keyed *add(struct keys *s, const struct keyed *x)
+{
+	struct keyed *e;
+
+	GROW(s->v, s->cap, s->n + 1);
+	e = &s->v[s->n++];
+	*e = *x;
+	e->min = INT64_MAX;
+	e->max = INT64_MIN;
+	return e;
+}
+
+/* The entry of @x, or one for what has no room. */
+static struct keyed *entry_of(struct keys *s, struct keyed *x)
+{
+	uint32_t *slot;
+
+	if (unlikely(s->hash_size <= 2 * s->n && s->n < MAX_ALL))
+		rehash(s);
+	slot = slot_of(s, x);
+	if (likely(*slot))
+		return &s->v[*slot - 1];
+	if (unlikely(s->n >= MAX_KEYS)) {
+		x->others = true;
+		x->k[0] = x->k[1] = 0;
+		x->has = 0;
+		x->vcpu = EVENT_U32_NONE;
+		slot = slot_of(s, x);
+		if (*slot)
+			return &s->v[*slot - 1];
+		if (s->n >= MAX_ALL - EV_NKINDS) {
+			x->task = TASK_NONE;
+			slot = slot_of(s, x);
+			if (*slot)
+				return &s->v[*slot - 1];
+		}
+	}
+	add(s, x);
+	*slot = s->n;
+	return &s->v[s->n - 1];
+}
+
+static void add_value(struct keyed *x, int64_t v, const struct event *ev)
+{
+	x->values++;
+	x->sum += (double)v;
+	x->min = MIN(x->min, v);
+	if (v > x->max) {
+		x->max = v;
+		x->max_time = ev->time;
+		x->max_pos = ev->pos;
+	}
+}
+
+static void keys_event(struct engine *e, void *state, const struct event *ev)
+{
+	const struct event_keys *row = event_keys_of((enum event_kind)ev->kind);
+	struct keyed x, *k;
+	uint64_t bin = ev->time / BIN_NS;
+	int i;
+
+	memset(&x, 0, sizeof(x));
+	x.kind = ev->kind;
+	x.task = engine_task(e, ev->tid);
+	x.vcpu = key_present(ev, row->vcpu) ? (uint32_t)key_value(ev, row->vcpu) : EVENT_U32_NONE;
+	for (i = 0; i < 2; i++) {
+		int64_t v = key_value(ev, row->k[i].slot);
+
+		if (!row->k[i].slot || !key_present(ev, row->k[i].slot) ||
+		    (row->k[i].how == KEY_ERRNO && v >= 0))
+			continue;
+		if (row->k[i].how == KEY_ERRNO)		/* the other key means nothing then */
+			x.k[0] = x.has = 0;
+		x.k[i] = (uint64_t)v;
+		x.has |= (uint8_t)(1 << i);
+	}
+	k = entry_of(state, &x);
+	if (!k->count++) {
+		k->first = ev->time;
+		k->first_pos = ev->pos;
+	}
+	k->last = ev->time;
+	k->last_pos = ev->pos;
+	if (k->bin != bin) {
+		k->bin = bin;
+		k->bin_n = 0;
+	}
+	if (++k->bin_n > k->busiest)
+		k->busiest = k->bin_n;
+	if (key_present(ev, row->value))
+		add_value(k, key_value(ev, row->value), ev);
+}
+
+/* Add @b to @a; they count different keys of one event. */
+static void merge(struct keyed *a, const struct keyed *b)
+{
+	if (b->first < a->first) {
+		a->first = b->first;
+		a->first_pos = b->first_pos;
+	}
+	if (b->last > a->last) {
+		a->last = b->last;
+		a->last_pos = b->last_pos;
+	}
+	a->count += b->count;
+	a->busiest = MAX(a->busiest, b->busiest);
+	a->values += b->values;
+	a->sum += b->sum;
+	a->min = MIN(a->min, b->min);
+	if (b->max > a->max) {
+		a->max = b->max;
+		a->max_time = b->max_time;
+		a->max_pos = b->max_pos;
+	}
+}
+
+static int by_count(const void *a, const void *b, void *arg)
+{
+	const struct keys *s = arg;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct keyed *x = &s->v[i], *y = &s->v[k];
+
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	if (x->others != y->others)
+		return (int)x->others - (int)y->others;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (i > k) - (i < k);
+}
+
+static int by_task(const void *a, const void *b, void *arg)
+{
+	const struct keys *s = arg;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct keyed *x = &s->v[i], *y = &s->v[k];
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+/* The vCPU an event is about: its own number in the thread's VM, or in the only VM; else the thread. */
+static uint32_t vcpu_of(const struct engine *e, const struct keyed *x)
+{
+	const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
+	uint32_t i, vm = t ? t->vm : VM_NONE;
+
+	if (x->vcpu == EVENT_U32_NONE)
+		return t ? t->vcpu : VCPU_NONE;
+	if (vm == VM_NONE && e->n_vms == 1)
+		vm = 0;
+	for (i = 0; vm != VM_NONE && i < e->n_vcpus; i++)
+		if (e->vcpus[i].vm == vm && e->vcpus[i].number == x->vcpu)
+			return i;
+	return VCPU_NONE;
+}
+
+/* One key and its value as text. */
+static void put_key(struct engine *e, FILE *out, uint8_t how, const char *name, uint64_t v)
+{
+	fprintf(out, "%.*s=", (int)strcspn(name, "|="), name);
+	switch ((enum key_how)how) {
+	case KEY_STR:
+		if (v < e->s->strings.n)
+			fputs(strtab_str(&e->s->strings, (uint32_t)v), out);
+		else
+			fprintf(out, "0x%" PRIx64, v);
+		break;
+	case KEY_REASON:
+		fputs(stream_reason_name(e->s, (uint32_t)v), out);
+		break;
+	case KEY_HEX:
+		fprintf(out, "0x%" PRIx64, v);
+		break;
+	case KEY_ERRNO:
+		fprintf(out, "%" PRId64, -(int64_t)v);
+		break;
+	case KEY_NONE:
+	case KEY_DEC:
+	default:
+		fprintf(out, "%" PRId64, (int64_t)v);
+	}
+}
+
+/* The text of the keys; numbers into @num, whose @has says which there are. */
+static char *key_text(struct engine *e, const struct keyed *x, int64_t num[2], bool has[2])
+{
+	const struct event_keys *row = event_keys_of((enum event_kind)x->kind);
+	size_t size;
+	char *text;
+	FILE *out;
+	int i;
+
+	has[0] = has[1] = false;
+	if (x->others)
+		return xstrdup("others");
+	out = open_memstream(&text, &size);
+	for (i = 0; out && i < 2; i++) {
+		uint8_t how = row->k[i].how;
+		/* of a 32-bit slot shown in hexadecimal the sign means nothing */
+		uint64_t v = how == KEY_HEX && row->k[i].slot >= KS_B0 ? (uint32_t)x->k[i] : x->k[i];
+
+		if (!(x->has & 1 << i))
+			continue;
+		if (i && x->has & 1)
+			fputc(' ', out);
+		put_key(e, out, how, row->k[i].name, v);
+		has[i] = how != KEY_STR && how != KEY_REASON;
+		num[i] = how == KEY_ERRNO ? -(int64_t)v : (int64_t)v;
+	}
+	if (!out || fclose(out))
+		return xstrdup("");
+	return text;
+}
+
+static struct error *write_row(struct engine *e, const struct keyed *x, bool cited)
+{
+	const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
+	const char *names = event_keys_of((enum event_kind)x->kind)->name;
+	uint32_t vcpu = vcpu_of(e, x), vm = vcpu != VCPU_NONE ? e->vcpus[vcpu].vm : t ? t->vm : VM_NONE;
+	uint64_t times[] = { x->first, x->last, x->max_time }, pos[] = { x->first_pos, x->last_pos, x->max_pos };
+	_cleanup_free_ char *event = xstrndup(names, strcspn(names, "|"));
+	_cleanup_free_ char *cites = NULL;
+	_cleanup_free_ char *text = NULL;
+	int64_t num[2] = { 0 }, tid = t ? t->tid : 0;
+	size_t n = x->count == 1 ? 1 : 2;
+	bool has[2];
+	char comm[24];
+
+	text = key_text(e, x, num, has);
+	if (n == 2 && x->values && x->max_pos != x->first_pos && x->max_pos != x->last_pos)
+		n = 3;
+	cites = cited ? engine_cites(e, times, pos, n) : xstrdup("[]");
+	return case_insert(
+		e->db, NULL,
+		"INSERT INTO event_key(source_id, vm_id, vcpu_id, task_id, task, tid, event, key, k0, k1, count, first_ns,"
+		" last_ns, busiest, value_sum, value_min, value_max, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+		"CASE WHEN ?15 THEN ?16 END, CASE WHEN ?15 THEN ?17 END, CASE WHEN ?15 THEN ?18 END, ?19)",
+		"iIIIsIssIIiiiiidiis", e->s->source_id, vm != VM_NONE ? &e->vms[vm].row_id : NULL,
+		vcpu != VCPU_NONE ? &e->vcpus[vcpu].row_id : NULL, t && t->row_id ? &t->row_id : NULL,
+		t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, event, text, has[0] ? &num[0] : NULL,
+		has[1] ? &num[1] : NULL, (int64_t)x->count, (int64_t)x->first, (int64_t)x->last,
+		(int64_t)x->busiest, (int64_t)(x->values != 0), x->sum, x->min, x->max, cites);
+}
+
+/* Rows of one event's @n keys, commonest first: as they are, then the rest by thread. */
+static struct error *write_event(struct engine *e, struct keys *s, uint32_t *list, uint32_t n)
+{
+	uint32_t i, k, rows = 0;
+	struct keyed last = { .task = TASK_NONE, .others = true };
+
+	for (i = 0; i < n && i < MAX_ROWS && !s->v[list[i]].others; i++)
+		TRY(write_row(e, &s->v[list[i]], i < MAX_CITED));
+	list += i;
+	n -= i;
+	if (n)
+		qsort_r(list, n, sizeof(*list), by_task, s);
+	for (i = 0; i < n; i = k) {
+		struct keyed sum = s->v[list[i]];
+
+		for (k = i + 1; k < n && s->v[list[k]].task == sum.task; k++)
+			merge(&sum, &s->v[list[k]]);
+		sum.others = true;
+		sum.vcpu = EVENT_U32_NONE;
+		if (rows++ < MAX_ROWS) {
+			TRY(write_row(e, &sum, rows <= MAX_CITED));
+		} else if (last.count) {
+			merge(&last, &sum);
+		} else {
+			last = sum;
+			last.task = TASK_NONE;
+		}
+	}
+	return last.count ? write_row(e, &last, true) : NULL;
+}
+
+static struct error *keys_flush(struct engine *e, void *state)
+{
+	struct keys *s = state;
+	_cleanup_free_ uint32_t *list = xcalloc(s->n + 1, sizeof(*list));
+	uint32_t i, k;
+
+	for (i = 0; i < s->n; i++)
+		list[i] = i;
+	if (s->n)
+		qsort_r(list, s->n, sizeof(*list), by_count, s);
+	for (i = 0; i < s->n; i = k) {
+		for (k = i + 1; k < s->n && s->v[list[k]].kind == s->v[list[i]].kind; k++)
+			;
+		TRY(write_event(e, s, list + i, k - i));
+	}
+	return NULL;
+}
+
+static void keys_destroy(void *state)
+{
+	struct keys *s = state;
+
+	free(s->v);
+	free(s->hash);
+	free(s);
+}
+
+static const struct analysis keys_analysis = {
+	.name = "keys",
+	.priority = 72,
+	.keyed = true,
+	.begin = keys_begin,
+	.event = keys_event,
+	.flush = keys_flush,
+	.destroy = keys_destroy,
+};
+REGISTER(analyses, &keys_analysis);
