@@ -199,8 +199,27 @@ static void ioctl_name(const struct scan *args, struct call_line *l)
 			copy_name(l->name, "ioctl:", name, strlen(name));
 		return;
 	}
-	if (scan_word(&c, &s, &len))
-		copy_name(l->name, "ioctl:", s, len);
+	if (!scan_word(&c, &s, &len))
+		return;
+	/*
+	 * One number can be several requests, then strace prints "A or B". The IOMMU's mapping calls
+	 * share theirs with calls that a VMM makes once or never.
+	 */
+	while (!span_is(s, len, "VFIO_IOMMU_MAP_DMA") && !span_is(s, len, "VFIO_IOMMU_UNMAP_DMA") &&
+	       scan_lit(&c, " or ")) {
+		struct scan other = c;
+		const char *s2;
+		size_t len2;
+
+		if (!scan_word(&other, &s2, &len2))
+			break;
+		c = other;
+		if (len2 > 11 && !memcmp(s2, "VFIO_IOMMU_", 11)) {
+			s = s2;
+			len = len2;
+		}
+	}
+	copy_name(l->name, "ioctl:", s, len);
 }
 
 static bool parse_result(struct scan *c, struct call_line *l)

@@ -45,6 +45,20 @@ static void test_halves(void **state __unused)
 	case_close(db);
 }
 
+/* What strace 6.1 prints where a number is several requests. */
+static void test_one_number_two_names(void **state __unused)
+{
+	struct case_db *db = facts_new();
+
+	facts_text(db, "s.txt",
+		   "2204  1735000000.100000 ioctl(27, VFIO_DEVICE_PCI_HOT_RESET or VFIO_IOMMU_MAP_DMA, 0x7ffd3c) = 0 <3.402113>\n"
+		   "2204  1735000004.100000 ioctl(27, VFIO_DEVICE_QUERY_GFX_PLANE or VFIO_IOMMU_UNMAP_DMA, 0x7ffd3c) = 0 <1.402113>\n"
+		   "2204  1735000006.100000 ioctl(27, VFIO_DEVICE_RESET, 0) = 0 <0.402113>\n");
+	assert_sql_str(db, "SELECT group_concat(func) FROM (SELECT * FROM span ORDER BY start_ns)",
+		       "ioctl:VFIO_IOMMU_MAP_DMA,ioctl:VFIO_IOMMU_UNMAP_DMA,ioctl:VFIO_DEVICE_RESET");
+	case_close(db);
+}
+
 static void test_forms(void **state __unused)
 {
 	struct case_db *db = facts_new();
@@ -101,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_founding), cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_one_number_two_names),
 		cmocka_unit_test(test_forms),	 cmocka_unit_test(test_prose),
 		cmocka_unit_test(test_flood),
 	};
