@@ -49,6 +49,8 @@ $(O)/%.o: $(SRC)/%.c config.mk
 
 $(O)/analyzer/casefile.o: $(SRC)/analyzer/schema.sql
 
+$(O)/analyzer/record_script.o: $(SRC)/analyzer/record.sh
+
 $(O)/signatures_embedded.c: $(YAMLS) $(SRC)/analyzer/embed $(wildcard $(SRC)/analyzer/signatures)
 	@mkdir -p $(@D)
 	$(say) GEN $@

@@ -3,6 +3,7 @@
  * cmd_signatures.c - the catalogue: list it, show one signature, lint files before they are used.
  */
 #include <json-c/json.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "sig.h"
@@ -193,20 +194,98 @@ static struct error *lint(const struct options *opt, bool json, FILE *out, int *
 	return NULL;
 }
 
+/*
+ * Arguments behind the verb: ids of the catalogue, and the rest, which are inputs. With inputs, *db
+ * is the case that comes out of them.
+ */
+static struct error *ids_and_inputs(const struct options *opt, const struct catalogue *c,
+				    const char **ids, size_t *n_ids, struct case_db **db,
+				    int *status)
+{
+	_cleanup_free_ const char **inputs = xcalloc(opt->n_args, sizeof(*inputs));
+	struct options of_inputs = *opt;
+
+	*n_ids = of_inputs.n_args = 0;
+	*db = NULL;
+	for (size_t i = 1; i < opt->n_args; i++) {
+		if (catalogue_find(c, opt->args[i]))
+			ids[(*n_ids)++] = opt->args[i];
+		else if (strcmp(opt->args[i], "-") && access(opt->args[i], F_OK))
+			return error_new(ERR_USAGE, "%s: neither a signature (see kvmortem signatures list) nor a file",
+					 opt->args[i]);
+		else
+			inputs[of_inputs.n_args++] = opt->args[i];
+	}
+	of_inputs.args = inputs;
+	return of_inputs.n_args ? run_inputs(&of_inputs, db, NULL, NULL, status) : NULL;
+}
+
+static struct error *record(struct case_db *db, const struct catalogue *c, const char *const *ids,
+			    size_t n_ids, FILE *out)
+{
+	if (db)
+		TRY(verdicts_compute(db, c));
+	return record_script(db, c, ids, n_ids, out);
+}
+
+/* The id is the name of the file that is written. */
+static struct error *draft(struct case_db *db, const struct options *opt, FILE *out)
+{
+	const char *base = opt->output ? strrchr(opt->output, '/') : NULL;
+	_cleanup_free_ char *id = xstrdup(base ? base + 1 : opt->output ? opt->output : "");
+	char *dot = strstr(id, ".yaml");
+
+	if (dot)
+		*dot = '\0';
+	return signature_draft(db, sig_valid_id(id) ? id : "my-bug", out);
+}
+
+/* record, cost and draft: what they do with ids and a case. */
+static struct error *of_case(const char *verb, const struct options *opt, const struct catalogue *c,
+			     FILE *out, int *status)
+{
+	_cleanup_free_ const char **ids = xcalloc(opt->n_args + 1, sizeof(*ids));
+	struct case_db *db;
+	struct error *err;
+	size_t n_ids;
+
+	TRY(ids_and_inputs(opt, c, ids, &n_ids, &db, status));
+	if (!strcmp(verb, "record"))
+		err = record(db, c, ids, n_ids, out);
+	else if (!db)
+		err = error_new(ERR_USAGE, "signatures %s: name an input", verb);
+	else if (!strcmp(verb, "cost"))
+		err = signatures_cost(db, c, ids, n_ids, out);
+	else
+		err = draft(db, opt, out);
+	if (db)
+		case_close(db);
+	return err;
+}
+
 static struct error *dispatch(const struct options *opt, bool json, FILE *out, int *status)
 {
+	static const char *const verbs[] = { "list", "show", "record", "cost", "draft" };
 	const char *verb = opt->n_args ? opt->args[0] : "list";
 	struct catalogue *c;
 	struct error *err;
+	size_t i;
 
 	if (!strcmp(verb, "lint"))
 		return lint(opt, json, out, status);
-	if (strcmp(verb, "list") && strcmp(verb, "show"))
+	for (i = 0; i < ARRAY_SIZE(verbs) && strcmp(verb, verbs[i]); i++)
+		;
+	if (i == ARRAY_SIZE(verbs))
 		return error_new(ERR_USAGE,
-				 "signatures: list, show ID or lint FILE... is expected, not '%s'",
+				 "signatures: list, show, lint, record, cost or draft is expected, not '%s'",
 				 verb);
 	TRY(catalogue_load(&c, opt->signature_dirs, opt->n_signature_dirs));
-	err = !strcmp(verb, "list") ? list(c, json, out) : show(c, opt, json, out);
+	if (i == 0)
+		err = list(c, json, out);
+	else if (i == 1)
+		err = show(c, opt, json, out);
+	else
+		err = of_case(verb, opt, c, out, status);
 	catalogue_free(c);
 	return err;
 }
@@ -240,11 +319,16 @@ static int run(const struct options *opt, struct error **err)
 
 static const struct command signatures_command = {
 	.name = "signatures",
-	.usage = "[list | show ID... | lint FILE...]",
-	.summary = "the catalogue of known bugs: list, show, check",
+	.usage = "[list | show ID... | lint FILE... | record [ID...] [INPUT...] | draft INPUT... | cost [ID...] INPUT...]",
+	.summary = "the catalogue of known bugs: list, show, check, record, draft",
 	.help = "  kvmortem signatures list               ids and titles\n"
 		"  kvmortem signatures show ID            one signature's file\n"
 		"  kvmortem signatures lint my/*.yaml     check files; status 1 when something is found\n"
+		"  kvmortem signatures record ID...       a script, to be run on the host, that records what these need (no ID: all)\n"
+		"  kvmortem signatures record [ID...] case.tar.xz\n"
+		"                                         one that records what this case's verdicts could not see\n"
+		"  kvmortem signatures draft case.tar.xz  a skeleton of a new signature from what stands out in a case\n"
+		"  kvmortem signatures cost case.tar.xz   VM steps of each signature's SQL on a case\n"
 		"  kvmortem case.tar.xz --signatures my   analyse with a catalogue of your own too",
 	.run = run,
 };

@@ -12,15 +12,24 @@
 #include "sig.h"
 
 #define MAX_TIDS	64
+#define UNKNOWN_TIDS	"$(ls /proc/$(pgrep -o qemu)/task | paste -sd,)"
+
+int64_t record_pid(struct case_db *db, int64_t vm)
+{
+	if (!db)
+		return 0;
+	if (vm)
+		return case_int(db, 0, "SELECT tgid FROM vm WHERE id = ? AND tgid > 0", "i", vm);
+	/* A verdict on the host as a whole means the only VM there is, if there is but one. */
+	return case_int(db, 0,
+			"SELECT max(v.tgid) FROM vm v JOIN source s ON s.id = v.source_id "
+			"WHERE s.side <> 'guest' HAVING count(DISTINCT v.tgid) = 1 AND "
+			"count(*) = count(v.tgid)", "");
+}
 
 static char *vm_pid(struct case_db *db, int64_t vm)
 {
-	/* A verdict on the host as a whole (0) means the only VM there is, if there is but one. */
-	int64_t tgid = vm ? case_int(db, 0, "SELECT tgid FROM vm WHERE id = ? AND tgid > 0", "i", vm)
-			  : case_int(db, 0,
-				     "SELECT max(v.tgid) FROM vm v JOIN source s ON s.id = v.source_id "
-				     "WHERE s.side <> 'guest' HAVING count(DISTINCT v.tgid) = 1 AND "
-				     "count(*) = count(v.tgid)", "");
+	int64_t tgid = record_pid(db, vm);
 
 	/* Not known: let the shell on the host ask; -o takes the oldest where several VMs run. */
 	return tgid ? xasprintf("%" PRId64, tgid) : xstrdup("$(pgrep -o qemu)");
@@ -34,6 +43,8 @@ static char *vm_tids(struct case_db *db, int64_t vm)
 	size_t len = 0, n = 0;
 	FILE *f;
 
+	if (!db)
+		return xstrdup(UNKNOWN_TIDS);
 	err = case_query(db, &st,
 			 "SELECT DISTINCT v.tid FROM vcpu v JOIN source s ON s.id = v.source_id "
 			 "WHERE (v.vm_id = ?1 OR ?1 = 0 AND s.side <> 'guest') AND v.tid > 0 ORDER BY v.tid",
@@ -52,7 +63,7 @@ static char *vm_tids(struct case_db *db, int64_t vm)
 	if (n)
 		return buf;
 	free(buf);
-	return xstrdup("$(ls /proc/$(pgrep -o qemu)/task | paste -sd,)");
+	return xstrdup(UNKNOWN_TIDS);
 }
 
 /* The first of the alternatives "system:name|system:other" that some recording of the host has. */
@@ -60,7 +71,8 @@ static char *host_event(struct case_db *db, const char *list, size_t len)
 {
 	_cleanup_free_ char *all = xstrndup(list, len);
 
-	for (char *save = NULL, *p = strtok_r(all, "|", &save); p; p = strtok_r(NULL, "|", &save)) {
+	for (char *save = NULL, *p = strtok_r(all, "|", &save); p && db;
+	     p = strtok_r(NULL, "|", &save)) {
 		const char *colon = strchr(p, ':');
 
 		if (case_int(db, 0, "SELECT 1 FROM coverage WHERE event = ?1 OR event = ?2 LIMIT 1",
@@ -70,7 +82,7 @@ static char *host_event(struct case_db *db, const char *list, size_t len)
 	return xstrndup(list, strcspn(list, "|}"));
 }
 
-static char *fill(struct case_db *db, int64_t vm, const char *command)
+char *record_fill(struct case_db *db, int64_t vm, const char *command)
 {
 	char *buf = NULL;
 	size_t len = 0;
@@ -101,7 +113,7 @@ static char *fill(struct case_db *db, int64_t vm, const char *command)
 	return buf;
 }
 
-static bool shows(const struct sig_record *r, const char *const *wanted, size_t n)
+bool record_shows(const struct sig_record *r, const char *const *wanted, size_t n)
 {
 	if (!r->n_items)
 		return true;
@@ -121,9 +133,9 @@ char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id,
 	for (size_t i = 0; i < s->n_records; i++) {
 		_cleanup_free_ char *command = NULL;
 
-		if (!shows(&s->records[i], wanted, n_wanted))
+		if (!record_shows(&s->records[i], wanted, n_wanted))
 			continue;
-		command = fill(db, vm_id, s->records[i].command);
+		command = record_fill(db, vm_id, s->records[i].command);
 		json_object_array_add(out, json_object_new_string(command));
 	}
 	ret = xstrdup(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN |

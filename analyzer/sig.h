@@ -131,5 +131,30 @@ void lint_sql(sqlite3 *db, const char *sql, void (*found)(void *arg, const char 
  */
 char *record_next(struct case_db *db, const struct signature *s, int64_t vm_id,
 		  const char *const *wanted, size_t n_wanted);
+/* record_shows() - would this command show one of the items @wanted? */
+bool record_shows(const struct sig_record *r, const char *const *wanted, size_t n);
+/* record_fill() - a command with its placeholders filled (malloc'd); @db may be NULL. */
+char *record_fill(struct case_db *db, int64_t vm, const char *command);
+/* record_pid() - thread group of a VM, or of the only VM (@vm 0); 0 where it isn't known. */
+int64_t record_pid(struct case_db *db, int64_t vm);
+/*
+ * signatures_cost() - evaluate the signatures @ids (none: all) on a case and print a line each: id,
+ * tab, SQLite VM steps of all its items; ordered by id.
+ */
+struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
+			      const char *const *ids, size_t n_ids, FILE *out);
+/*
+ * signature_draft() - print the skeleton of a signature @id for what stands out in a case.
+ * ERR_INPUT where nothing does.
+ */
+struct error *signature_draft(struct case_db *db, const char *id, FILE *out);
+/* sig_valid_id() - small letters, digits, '-'; begins with a letter. */
+bool sig_valid_id(const char *id);
+/*
+ * record_script() - print a shell script that records what the signatures @ids (none: all) need;
+ * with a case, what its verdicts could not see. ERR_USAGE when there is nothing to record.
+ */
+struct error *record_script(struct case_db *db, const struct catalogue *c, const char *const *ids,
+			    size_t n_ids, FILE *out);
 
 #endif

@@ -173,6 +173,7 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 				       ? xasprintf("the query took more than %llu million steps",
 						   SQL_STEP_LIMIT / 1000000)
 				       : xstrdup(sqlite3_errmsg(e->db->db));
+	e->steps += (uint64_t)sqlite3_stmt_status(st, SQLITE_STMTSTATUS_VM_STEP, 0);
 	sqlite3_finalize(st);
 	sql_guard_clear(e->db->db);
 	for (size_t i = first; i < e->n_rows; i++) {
@@ -422,6 +423,27 @@ static struct error *evaluate(struct sig_evaluation *e, struct case_db *db,
 	for (size_t i = 0; i < s->n_items; i++)
 		TRY(error_context(run_item(e, i), "%s: %s", s->id, s->items[i].id));
 	return NULL;
+}
+
+struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
+			      const char *const *ids, size_t n_ids, FILE *out)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < c->n && !err; i++) {
+		struct sig_evaluation e;
+		size_t k;
+
+		for (k = 0; k < n_ids && strcmp(ids[k], c->sigs[i]->id); k++)
+			;
+		if (n_ids && k == n_ids)
+			continue;
+		err = evaluate(&e, db, c->sigs[i]);
+		if (!err)
+			fprintf(out, "%s\t%" PRIu64 "\n", c->sigs[i]->id, e.steps);
+		eval_clear(&e);
+	}
+	return err;
 }
 
 struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)

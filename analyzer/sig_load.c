@@ -383,7 +383,7 @@ static bool set_signature(struct loader *l, void *obj, const char *key, yaml_nod
 	return true;
 }
 
-static bool valid_id(const char *id)
+bool sig_valid_id(const char *id)
 {
 	return id && *id >= 'a' && *id <= 'z' && strlen(id) <= 80 &&
 	       !id[strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-")];
@@ -415,11 +415,11 @@ struct error *sig_parse(struct signature **ret, const char *file, const char *te
 			fail(&l, NULL, "the file is empty");
 		else
 			mapping(&l, root, "signature", set_signature, s);
-		if (!l.err && (!valid_id(s->id) || !s->title || !s->mechanism))
+		if (!l.err && (!sig_valid_id(s->id) || !s->title || !s->mechanism))
 			fail(&l, root,
 			     "a signature has an id (small letters, digits, -), a title and a mechanism");
 		for (size_t i = 0; i < s->n_items && !l.err; i++)
-			if (!valid_id(s->items[i].id))
+			if (!sig_valid_id(s->items[i].id))
 				l.err = error_new(
 					ERR_USAGE,
 					"%s:%lu: '%s' is no id (small letters, digits, -)", file,

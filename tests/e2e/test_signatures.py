@@ -87,6 +87,27 @@ def whole_cases():
         ok(any("-t 101 " in c and "hv_track_root_tdp" in c for c in found["record_next"]), "with the commands for this VM's threads", found["record_next"])
 
 
+def drafts(tmp, trace):
+    """draft: a skeleton that lint takes and that speaks for the case it was made from."""
+    own = os.path.join(tmp, "drafts")
+    os.mkdir(own)
+    draft = os.path.join(own, "my-bug-7.yaml")
+    capture = "fixtures/captures/D-minshares-6.1/trace.txt.xz"
+    r = run("signatures", "draft", capture, "-o", draft)
+    text = open(draft).read()
+    ok(r.returncode == 0 and "id: my-bug-7\n" in text and "runq: throttled" in text, "draft takes the dominant patterns and the file's name", text[:800] + r.stderr)
+    r = run("signatures", "lint", draft)
+    ok(r.returncode == 0 and not r.stdout, "lint takes the draft as it stands", r.stdout)
+    found = [v for v in json.loads(run(capture, "--signatures", own, "-f", "json").stdout)["verdicts"] if v["id"] == "my-bug-7"]
+    ok(found and found[0]["verdict"] == "possible", "its evidence is shown by the case it was drafted from", found)
+    r = run("signatures", "draft", trace)
+    ok(r.returncode == 0 and "reason = 'MSR_WRITE'" in r.stdout, "exits alone make a draft, too", r.stdout + r.stderr)
+    empty = os.path.join(tmp, "version")
+    open(empty, "w").write("Linux version 6.8.12 (a@b) (gcc 12.2.0) #1 SMP\n")
+    r = run("signatures", "draft", empty)
+    ok(r.returncode != 0 and "nothing stands out" in r.stderr, "nothing recorded: no draft", r.stderr)
+
+
 def main():
     files = sorted(glob.glob("analyzer/signatures/*.yaml"))
     r = run("signatures", "list")
@@ -144,6 +165,7 @@ def main():
         open(copy, "w").write(open(files[0]).read().replace("\ntitle: ", "\ntitle: Ours, ", 1))
         r = run("signatures", "show", one, "--signatures", tmp)
         ok("title: Ours, " in r.stdout, "an own file replaces the built-in one of its id")
+        drafts(tmp, trace)
         r = run(trace, "--signatures", os.path.join(tmp, "missing"))
         ok(r.returncode == 3 and "missing" in r.stderr, "a missing directory is an I/O error", r.stderr)
     print(f"1..{count}")
