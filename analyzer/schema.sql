@@ -141,8 +141,8 @@ CREATE TABLE event_key(			-- how often an event came with one value of its key f
 CREATE INDEX event_key_event ON event_key(event);
 CREATE TABLE fault_stat(		-- guest page faults that KVM handled, per vCPU
 	source_id INTEGER NOT NULL, vm_id INTEGER, vcpu_id INTEGER, tid INTEGER, from_ns INTEGER NOT NULL, to_ns INTEGER NOT NULL,
-	faults INTEGER NOT NULL, pages INTEGER NOT NULL,	-- pages: different guest pages
-	again INTEGER NOT NULL,		-- faults on a page that had faulted before
+	faults INTEGER NOT NULL, pages INTEGER,	-- pages: different guest pages; NULL: the exits do not say which (no kvm_page_fault, Intel)
+	again INTEGER,			-- faults on a page that had faulted before
 	capped INTEGER NOT NULL,	-- 1: more different pages than were kept; pages and again are lower bounds
 	reads INTEGER, writes INTEGER, fetches INTEGER, present INTEGER,	-- by error code; NULL where it is not recorded. present: protection faults
 	busiest INTEGER NOT NULL,	-- most faults in one aligned 10 ms
