@@ -261,6 +261,11 @@ char *text_vcpus(struct text *t, struct json_object *ids, int64_t vm)
 	if (known > 2 && known == js_len(find_vm(t, vm), "vcpus"))
 		return xasprintf("all %zu vCPUs", known);
 	qsort(numbers, known, sizeof(*numbers), by_number);
+	/* one VM of several recordings has each vCPU more than once */
+	for (i = k = 0; i < known; i++)
+		if (!i || numbers[i] != numbers[i - 1])
+			numbers[k++] = numbers[i];
+	known = k;
 	for (i = 0; i < known; i = k) {
 		for (k = i + 1; k < known && numbers[k] <= numbers[k - 1] + 1; k++)
 			;

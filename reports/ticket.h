@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ticket.h - what stands in a report that is pasted into a tracker. */
+#ifndef KM_TICKET_H
+#define KM_TICKET_H
+
+#include "doc.h"
+#include "model.h"
+
+/*
+ * ticket_title() - one line fit for a ticket's subject, at most 240 bytes: the bug, how sure, since and
+ * until when, or what held the vCPUs up most; malloc'd.
+ */
+struct error *ticket_title(struct report_ctx *ctx, char **ret);
+
+/* ticket_build() - the whole ticket of view `analyze` into @d (empty). ERR_USAGE for other views. */
+struct error *ticket_build(struct report_ctx *ctx, struct doc *d);
+
+#endif
