@@ -35,7 +35,7 @@ static void wrap(FILE *out, int col, int hang, const char *s)
 		_cleanup_free_ char *word = xstrndup(s, len);
 		int w = (int)display_width(word);
 
-		if (!start && col + 1 + w > COLUMNS) {
+		if (col + !start + w > COLUMNS && col > hang) {
 			fprintf(out, "\n%*s", hang, "");
 			col = hang;
 			start = true;
@@ -64,11 +64,14 @@ static void put_table(FILE *out, const struct doc_block *b)
 	size_t i, k;
 
 	for (i = b->columns; i + b->columns <= b->n; i += b->columns) {
-		fputs("  ", out);
-		for (k = 0; k + 1 < b->columns; k++)
+		int col = fprintf(out, "  ");
+
+		for (k = 0; k + 1 < b->columns; k++) {
 			fprintf(out, "%s%s", k ? " " : "", b->runs[i + k].s);
+			col += (k > 0) + (int)display_width(b->runs[i + k].s);
+		}
 		fputs(": ", out);
-		wrap(out, 4, 6, b->runs[i + k].s);
+		wrap(out, col + 2, 6, b->runs[i + k].s);
 	}
 }
 
