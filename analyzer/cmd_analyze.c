@@ -73,6 +73,8 @@ static const struct command analyze_command = {
 	.summary	= "which known bug this is, and what in the evidence says so",
 	.help		= "  kvmortem case-4711.tar.xz                    verdict, on the terminal\n"
 			  "  kvmortem case-4711.tar.xz -f json            the same for programs\n"
+			  "  kvmortem case-4711.tar.xz -f markdown        for GitHub or GitLab; also -f jira, -f bugzilla\n"
+			  "  kvmortem case-4711.tar.xz -f title           one line for the ticket's subject\n"
 			  "  kvmortem trace.txt dmesg.txt                 several files of one case\n"
 			  "  ssh host cat trace.txt | kvmortem -          from stdin\n"
 			  "  kvmortem case-4711.tar.xz -o case.sqlite     keep the case file for `query`\n"
