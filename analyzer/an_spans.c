@@ -255,6 +255,9 @@ static void on_switch(struct engine *e, struct spans *s, const struct event *ev)
 		st = stack_in(&s->by_task, &s->n_tasks, next);
 		if (st->out_ns)
 			st->off_ns += e->now - st->out_ns;
+		/* with a call open it must have gone off unseen */
+		else if (!st->depth)
+			st->off_known = true;
 		st->out_ns = 0;
 	}
 }
