@@ -23,6 +23,7 @@ static const char *const tables[] = {
 	"retry_loop", "exit_stat", "stall",	    "chain_link", "pattern", "episode",
 	"span",	      "span_stat", "syscall_stat",  "stack",	  "vcpu",    "series",
 	"ping_gap",   "ping_stat", "log_line",	    "event_key",  "fault_stat", "silence",
+	"lock_contention",
 	"stack_count",
 };
 
