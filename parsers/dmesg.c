@@ -264,13 +264,20 @@ static struct error *add_alarm(struct parse_ctx *ctx, struct dmesg_state *st, co
 
 /*
  * `func+0x156/0x360 [kvm]`, or `? func+0x1/0x2`, which the kernel found on the stack but does not
- * vouch for.
+ * vouch for. Before 4.10 the address stands in front: `[<ffffffff81104388>] func+0x1f8/0x260`.
  */
 static bool parse_frame(struct scan c, bool *sure, const char **s, size_t *len)
 {
 	const char *from;
 
 	scan_blanks(&c);
+	if (scan_lit(&c, "[<")) {
+		while (c.p < c.end && is_word(*c.p))
+			c.p++;
+		if (!scan_lit(&c, ">] "))
+			return false;
+		scan_blanks(&c);
+	}
 	*sure = !scan_lit(&c, "? ");
 	from = c.p;
 	while (c.p < c.end && (is_word(*c.p) || *c.p == '.'))
