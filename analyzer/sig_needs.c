@@ -36,7 +36,7 @@ static const char *const fact_keys[] = {
 	"clocksource.current", "clocksource.unstable", "numa.nodes", "numa.node.*", "numa.distance.*",
 	"vmstat.*", "meminfo.*", "mount.cgroup2.path", "mount.cgroup2.options", "mount.cgroup.*",
 	"cgroup.favordynmods", "cgroup.favordynmods.cmdline", "cgroup.*.delta", "proc.uptime_s",
-	"proc.uptime_s.delta",
+	"proc.uptime_s.delta", "cmdline.*", "sched.feature.*", "cpu.model", "cpu.vendor", "cpu.family", "cpu.flag.*",
 };
 
 static bool fact_key(const char *name)
