@@ -169,7 +169,8 @@ CREATE TABLE stack(id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, frames TE
 	depth INTEGER NOT NULL, top TEXT);
 CREATE TABLE stack_count(source_id INTEGER NOT NULL, stack_id INTEGER NOT NULL, event TEXT NOT NULL, task_id INTEGER, tid INTEGER,
 	count INTEGER NOT NULL, total_ns INTEGER, first_ns INTEGER, last_ns INTEGER,	-- NULL in ready tables
-	cite_id INTEGER);		-- the first of them; the 500 commonest are cited
+	cite_id INTEGER,		-- the first of them; the 500 commonest are cited
+	state TEXT, max_ns INTEGER);	-- of a switch-out: the state it left its CPU in (D S R I ...); total_ns and max_ns: off the CPU then
 CREATE TABLE span(			-- long function calls and system calls (the longest of each function)
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, parent_id INTEGER, func TEXT NOT NULL,	-- system calls: ioctl:KVM_CREATE_VM, futex ...
 	origin TEXT NOT NULL,		-- fgraph | kprobe | bpftrace | syscall | strace | perf trace

@@ -45,6 +45,11 @@ static const struct {
 	{ EV_KVM_MSR, "kvm", "kvm_msr" },
 	{ EV_KVM_PAGE_FAULT, "kvm", "kvm_page_fault" },
 	{ EV_KVM_USERSPACE_EXIT, "kvm", "kvm_userspace_exit" },
+	{ EV_KVM_SET_IRQ, "kvm", "kvm_set_irq" },
+	{ EV_KVM_WAIT_LAPIC_EXPIRE, "kvm", "kvm_wait_lapic_expire" },
+	{ EV_KVM_NESTED_VMEXIT_INJECT, "kvm", "kvm_nested_vmexit_inject" },
+	{ EV_HRTIMER_EXPIRE_ENTRY, "timer", "hrtimer_expire_entry" },
+	{ EV_STACK, NULL, NULL },
 	{ EV_PROBE_ENTER, "kprobes", "p_throttle_cfs_rq" },
 	{ EV_PROBE_RETURN, "kprobes", "r_throttle_cfs_rq" },
 	{ EV_PROBE_ROOT, "kprobes", "p_hv_track_root_tdp" },
@@ -78,7 +83,7 @@ static void fill(struct stream *s, struct event *ev, const uint8_t *r, const str
 	ev->b[1] = r[3] & 3;
 	ev->a[2] = r[5] % N_TIDS;
 	ev->a[3] = states[r[3] & 3];
-	if (kind == EV_KVM_EXIT)
+	if (kind == EV_KVM_EXIT || kind == EV_KVM_NESTED_VMEXIT_INJECT)
 		ev->b[0] = stream_reason(s, r[4] & 1 ? "hlt" : "npf", 3);
 	else if (kind == EV_TASK_FORK || kind == EV_KVM_MMIO)
 		ev->a[0] = r[5] % N_TIDS;
@@ -86,6 +91,8 @@ static void fill(struct stream *s, struct event *ev, const uint8_t *r, const str
 		ev->b[0] = n->func;
 	else if (kind == EV_PROBE_REWEIGHT)
 		ev->a[1] = r[3] & 1 ? 2 : 1024;
+	else if (kind == EV_STACK)
+		ev->b[0] = r[3] & 1 ? stream_stack_text_id(s, "schedule", 8) : EVENT_U32_NONE;
 	else if (kind == EV_FUNC_ENTER || kind == EV_FUNC_EXIT || kind == EV_FUNC_LEAF)
 		ev->b[1] = r[5];
 }
