@@ -142,6 +142,35 @@ struct error *case_save(struct case_db *c, const char *name)
 	return err;
 }
 
+struct error *case_clone(struct case_db **ret, struct case_db *c)
+{
+	struct case_db *copy = xcalloc(1, sizeof(*copy));
+	struct error *err = NULL;
+	sqlite3_backup *backup = NULL;
+
+	if (sqlite3_open_v2(":memory:", &copy->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    NULL) == SQLITE_OK)
+		backup = sqlite3_backup_init(copy->db, "main", c->db, "main");
+	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
+		err = error_new(ERR_INTERNAL, "copying the case file: %s", sqlite3_errmsg(copy->db));
+	sqlite3_backup_finish(backup);
+	if (err) {
+		case_close(copy);
+		return err;
+	}
+	sqlite3_db_config(copy->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	*ret = copy;
+	return NULL;
+}
+
+struct error *case_compact(struct case_db *c)
+{
+	if (!sqlite3_get_autocommit(c->db))
+		TRY(exec(c, "COMMIT"));
+	return exec(c, "VACUUM");
+}
+
 void case_close(struct case_db *c)
 {
 	size_t i;

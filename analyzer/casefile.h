@@ -35,6 +35,10 @@ struct error *case_open(struct case_db **ret, const char *path);
 /* case_save() - write a copy of @c to @name: a new file, or a regular one that is replaced. ERR_IO.
  */
 struct error *case_save(struct case_db *c, const char *name);
+/* case_clone() - a copy of @c in memory, which can be written. ERR_INTERNAL. */
+struct error *case_clone(struct case_db **ret, struct case_db *c);
+/* case_compact() - leave nothing of what was changed or deleted behind in unused pages. */
+struct error *case_compact(struct case_db *c);
 void case_close(struct case_db *c);
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_analyze.c - the verdict report, the default command. */
 #include "command.h"
+#include "redact.h"
 #include "signature.h"
 #include "view.h"
 
@@ -23,8 +24,9 @@ static bool wants_sqlite(const struct options *opt)
 	return has_ending(opt->output, ".sqlite") || has_ending(opt->output, ".db");
 }
 
-static struct error *analyze(struct case_db *db, const struct options *opt)
+static struct error *analyze(struct case_db **ret, const struct options *opt)
 {
+	struct case_db *db = *ret;
 	struct catalogue *cat = NULL;
 	struct error *err;
 
@@ -35,9 +37,10 @@ static struct error *analyze(struct case_db *db, const struct options *opt)
 		catalogue_free(cat);
 		TRY(err);
 	}
+	TRY(case_redact(ret, opt));
 	if (!wants_sqlite(opt))
-		return report_write(db, opt, "analyze", NULL);
-	return case_save(db, opt->output);
+		return report_write(*ret, opt, "analyze", NULL);
+	return case_save(*ret, opt->output);
 }
 
 /* What can be told before the inputs are read, which may take long. */
@@ -59,7 +62,7 @@ static int run(const struct options *opt, struct error **err)
 	if (!*err)
 		*err = run_inputs(opt, &db, NULL, NULL, &status);
 	if (!*err)
-		*err = analyze(db, opt);
+		*err = analyze(&db, opt);
 	if (!*err && status == EXIT_OK && opt->fail_on_match &&
 	    case_int(db, 0, "SELECT COUNT(*) FROM verdict WHERE verdict = 'match'", ""))
 		status = EXIT_MATCH;
@@ -74,6 +77,7 @@ static const struct command analyze_command = {
 	.help		= "  kvmortem case-4711.tar.xz                    verdict, on the terminal\n"
 			  "  kvmortem case-4711.tar.xz -f json            the same for programs\n"
 			  "  kvmortem case-4711.tar.xz -f markdown        for GitHub or GitLab; also -f jira, -f bugzilla\n"
+			  "  kvmortem case-4711.tar.xz --redact -o x.md   without names, addresses and paths\n"
 			  "  kvmortem case-4711.tar.xz -f title           one line for the ticket's subject\n"
 			  "  kvmortem trace.txt dmesg.txt                 several files of one case\n"
 			  "  ssh host cat trace.txt | kvmortem -          from stdin\n"

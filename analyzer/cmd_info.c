@@ -3,20 +3,11 @@
  * cmd_info.c - the first look: members, formats, time spans on one axis, what the input can answer,
  * kernels, events and counts, losses, coverage.
  */
-#include "command.h"
+#include "view.h"
 
 static int run(const struct options *opt, struct error **err)
 {
-	struct case_db *db = NULL;
-	int status = EXIT_OK;
-
-	*err = report_check(opt);
-	if (!*err)
-		*err = run_inputs(opt, &db, NULL, NULL, &status);
-	if (!*err)
-		*err = report_write(db, opt, "info", NULL);
-	case_close(db);
-	return status;
+	return view_run(opt, "info", err);
 }
 
 static const struct command info_command = {

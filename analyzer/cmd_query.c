@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cmd_query.c - `kvmortem query`: SQL over the case file. */
 #include "command.h"
+#include "redact.h"
 #include "reports/query.h"
 #include "view.h"
 
@@ -44,6 +45,8 @@ static int query_run(const struct options *opt, struct error **err)
 	if (*err)
 		return status_of((*err)->code);
 	*err = run_inputs(&inputs, &db, NULL, NULL, &status);
+	if (!*err)
+		*err = case_redact(&db, &inputs);
 	if (!*err)
 		*err = query_prepare(db, &st, sql);
 	if (!*err)

@@ -37,6 +37,8 @@ struct options {
 	const char	*color;		/* auto | always | never */
 	int		progress;	/* -1 auto, 0 no, 1 yes */
 	bool		strict, quiet, fail_on_match;
+	bool		redact;		/* --redact */
+	const char	*redact_map;	/* --redact-map FILE; implies redact */
 	int		verbose;
 	/* of single commands */
 	const char	*exits_event, *exits_by;	/* exits */

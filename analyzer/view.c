@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* view.c - commands that show one view of the case file; see view.h. */
+#include "redact.h"
 #include "view.h"
 
 #include <sys/stat.h>
@@ -38,6 +39,8 @@ int view_run(const struct options *opt, const char *view, struct error **err)
 	*err = report_check(opt);
 	if (!*err)
 		*err = run_inputs(opt, &db, NULL, NULL, &status);
+	if (!*err)
+		*err = case_redact(&db, opt);
 	if (!*err)
 		*err = report_write(db, opt, view, NULL);
 	if (db)

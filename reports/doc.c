@@ -160,7 +160,8 @@ static void set_note(struct doc *d, size_t at, const struct doc_style *style, si
 	d->blocks[at].out = false;
 }
 
-/* How long it gets depends on the style: it is printed, and what is too much dropped, until it fits. */
+/* How long it gets depends on the style: it is printed, and what is too much dropped, until it
+ * fits. */
 struct error *doc_write(struct doc *d, const struct doc_style *style, FILE *out)
 {
 	_cleanup_free_ char *text = NULL;
@@ -184,6 +185,7 @@ struct error *doc_write(struct doc *d, const struct doc_style *style, FILE *out)
 		TRY(print_all(d, style, &text));
 	}
 	/* what is never left out is short; a case made to be long is cut */
-	fwrite(text, 1, strlen(text) > style->limit ? utf8_cut(text, style->limit) : strlen(text), out);
+	fwrite(text, 1, strlen(text) > style->limit ? utf8_cut(text, style->limit) : strlen(text),
+	       out);
 	return NULL;
 }

@@ -58,7 +58,7 @@ static void put_table(FILE *out, const struct doc_block *b)
 			fputs(bar, out);
 			put_run(out, &b->runs[i + k]);
 			if (!*b->runs[i + k].s)
-				fputc(' ', out);	/* an empty cell is taken for a head's bar */
+				fputc(' ', out); /* an empty cell is taken for a head's bar */
 		}
 		fprintf(out, "%s\n", bar);
 	}

@@ -2,9 +2,9 @@
 /*
  * markdown.c - `-f markdown`: a ticket for GitHub and GitLab (GitHub Flavored Markdown).
  *
- * Nothing that comes from a case may become markup, a mention, an issue reference or a link: text is
- * escaped, names are code spans. Sources: the GFM specification (backslash escapes, entity references,
- * code spans, fences, tables, autolinks).
+ * Nothing that comes from a case may become markup, a mention, an issue reference or a link: text
+ * is escaped, names are code spans. Sources: the GFM specification (backslash escapes, entity
+ * references, code spans, fences, tables, autolinks).
  */
 #include "ticket.h"
 

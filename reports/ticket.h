@@ -7,12 +7,13 @@
 #include "model.h"
 
 /*
- * ticket_title() - one line fit for a ticket's subject, at most 240 bytes: the bug, how sure, since and
- * until when, or what held the vCPUs up most; malloc'd.
+ * ticket_title() - one line fit for a ticket's subject, at most 240 bytes: the bug, how sure, since
+ * and until when, or what held the vCPUs up most; malloc'd.
  */
 struct error *ticket_title(struct report_ctx *ctx, char **ret);
 
-/* ticket_build() - the whole ticket of view `analyze` into @d (empty). ERR_USAGE for other views. */
+/* ticket_build() - the whole ticket of view `analyze` into @d (empty). ERR_USAGE for other views.
+ */
 struct error *ticket_build(struct report_ctx *ctx, struct doc *d);
 
 #endif
