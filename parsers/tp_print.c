@@ -223,6 +223,24 @@ static void add_symbol(struct tp_format *f, struct tp_table *t, uint64_t value, 
 	f->n_symbols++;
 }
 
+/* A symbol's name: adjacent literals are one, "APIC_" "EOI". What is longer than @name is cut. */
+static bool symbol_name(struct cursor *c, char name[257], size_t *len)
+{
+	const char *text;
+	size_t n;
+
+	if (!string(c, &text, &n))
+		return false;
+	*len = 0;
+	do {
+		n = MIN(n, 256 - *len);
+		memcpy(name + *len, text, n);
+		*len += n;
+		skip_blank(c);
+	} while (c->s < c->end && *c->s == '"' && string(c, &text, &n));
+	return true;
+}
+
 static void read_table(struct tp_format *f, struct cursor *c, bool flags)
 {
 	struct tp_table t = { .flags = flags };
@@ -241,6 +259,7 @@ static void read_table(struct tp_format *f, struct cursor *c, bool flags)
 	}
 	while (take(c, '{')) {
 		const char *start;
+		char name[257];
 		uint64_t value;
 		bool known;
 
@@ -252,10 +271,10 @@ static void read_table(struct tp_format *f, struct cursor *c, bool flags)
 			while (c->s < c->end && *c->s != '"' && *c->s != '}')
 				c->s++;
 		}
-		if (!string(c, &text, &len) || !take(c, '}'))
+		if (!symbol_name(c, name, &len) || !take(c, '}'))
 			break;
 		if (known)
-			add_symbol(f, &t, value, text, len);
+			add_symbol(f, &t, value, name, len);
 		if (!take(c, ','))
 			break;
 	}

@@ -110,6 +110,58 @@ static void test_switch(void **state)
 	tp_format_free(f);
 }
 
+/* Bits of a field under a name of our own, an integer's symbol, and a field that is not there. */
+static void test_counted(void **state)
+{
+	struct tp_format *f = make("kvm", "kvm_ioapic_set_irq",
+				   "\tfield:__u64 e;\toffset:8;\tsize:8;\tsigned:0;\n"
+				   "\tfield:int pin;\toffset:16;\tsize:4;\tsigned:1;\n\n", "");
+	struct tp_format *g = make("kvm", "kvm_apic",
+				   "\tfield:unsigned int rw;\toffset:8;\tsize:4;\tsigned:0;\n"
+				   "\tfield:unsigned int reg;\toffset:12;\tsize:4;\tsigned:0;\n\n",
+				   "print fmt: \"%s\", __print_symbolic(REC->reg, { 0xB0, \"APIC_\" \"EOI\" })\n");
+	struct stream s = { 0 };
+	uint8_t raw[24] = { 0 };
+	const char *missing;
+	struct tp_decoder *d;
+	struct event ev;
+
+	(void)state;
+	strtab_init(&s.strings, 0);
+	d = tp_decoder_create(f, tp_kind(f), 0, &missing);
+	put32(raw + 8, 1u << 16 | 1u << 15 | 0x81);
+	put32(raw + 16, 19);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_int_equal(ev.kind, EV_KVM_IOAPIC_SET_IRQ);
+	assert_int_equal(ev.b[0], 19);
+	assert_int_equal(ev.b[1], 1);
+	put32(raw + 8, 1u << 15 | 0x81);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_int_equal(ev.b[1], 0);
+	tp_decoder_free(d);
+	d = tp_decoder_create(g, tp_kind(g), 0, &missing);
+	put32(raw + 8, 1);
+	put32(raw + 12, 0xb0);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_int_equal(ev.kind, EV_KVM_APIC);
+	assert_int_equal(ev.b[1], 1);
+	assert_string_equal(strtab_str(&s.strings, (uint32_t)ev.a[2]), "APIC_EOI");
+	put32(raw + 12, 0x3b0);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_string_equal(strtab_str(&s.strings, (uint32_t)ev.a[2]), "944");
+	tp_decoder_free(d);
+	tp_format_free(f);
+	f = make("kvm", "kvm_set_irq", "\tfield:unsigned int gsi;\toffset:8;\tsize:4;\tsigned:0;\n\n", "");
+	d = tp_decoder_create(f, tp_kind(f), 0, &missing);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_int_equal(ev.b[0], 1);
+	assert_int_equal(ev.b[1], EVENT_U32_NONE);	/* left out of the key */
+	tp_decoder_free(d);
+	tp_format_free(f);
+	tp_format_free(g);
+	strtab_deinit(&s.strings);
+}
+
 static void test_states(void **state)
 {
 	static const struct {
@@ -442,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_switch),	     cmocka_unit_test(test_states),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_exit_reasons), cmocka_unit_test(test_arm_trap),
 		cmocka_unit_test(test_other_isas),
 		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_symbols),
