@@ -105,7 +105,10 @@ static struct error *make_title(struct report_ctx *ctx, struct json_object *verd
 	struct json_object *v = json_object_array_get_idx(verdicts, 0);
 	_cleanup_free_ char *kernel = host_kernel(ctx), *fix = NULL, *raw = NULL;
 
-	if (!v || !is_told(v)) {
+	if (v && is_word(v, "possible")) {
+		raw = xasprintf("KVM: no known bug is shown; possible: %s%s%s", js_str(v, "title"),
+				kernel ? ", kernel " : "", kernel ? kernel : "");
+	} else if (!v || !is_told(v)) {
 		TRY(title_without_verdict(ctx, &raw));
 	} else {
 		fix = first_fix(v);

@@ -65,7 +65,7 @@ for capture, signature, commit, workaround in FOUNDING:
           "%s: bugzilla's prose stays within 78 columns" % capture)
 
 status, title, _ = run("title", glob.glob(os.path.join(CAPTURES, "B-control-tdp1-stock", "perf.data*"))[0])
-check(status == 0 and "no known bug matched" in title, "a control's title says that nothing matched")
+check(status == 0 and "no known bug" in title, "a control's title says that nothing matched")
 for fmt in ("title", "markdown"):
     p = subprocess.run([KVMORTEM, "info", "-f", fmt, os.path.join(CAPTURES, "A-healthy-ftrace-6.1")],
                        capture_output=True)
