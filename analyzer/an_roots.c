@@ -11,6 +11,7 @@
  */
 #include <json-c/json.h>
 
+#include "bins.h"
 #include "engine.h"
 #include "utf8.h"
 
@@ -53,6 +54,7 @@ struct vcpu_roots {
 struct roots {
 	struct vcpu_roots **v;	/* by task index */
 	size_t		n;
+	struct bins	loads, fresh;	/* over time: loads, and those of a root not seen before */
 };
 
 static struct map_slot *map_get(struct map *m, uint64_t key)
@@ -107,7 +109,7 @@ static struct vcpu_roots *roots_of(struct engine *e, struct roots *r, int32_t ti
 	return r->v[idx];
 }
 
-static void on_load(struct vcpu_roots *v, const struct event *ev, uint64_t now)
+static void on_load(struct roots *r, struct vcpu_roots *v, const struct event *ev, uint64_t now)
 {
 	uint64_t root = ev->a[0];
 	struct map_slot *slot = map_get(&v->roots, root ? root : 1);
@@ -115,6 +117,9 @@ static void on_load(struct vcpu_roots *v, const struct event *ev, uint64_t now)
 	if (!v->loads++)
 		v->from_ns = now;
 	v->to_ns = now;
+	bins_add(&r->loads, now);
+	if (slot && !slot->count)
+		bins_add(&r->fresh, now);
 	if (v->loads > 2 && root == v->before)
 		v->last_but_one++;
 	v->before = v->root;
@@ -166,7 +171,7 @@ static void roots_event(struct engine *e, void *state, const struct event *ev)
 		return;
 	switch (ev->kind) {
 	case EV_PROBE_ROOT:
-		on_load(v, ev, e->now);
+		on_load(state, v, ev, e->now);
 		break;
 	case EV_KVM_PAGE_FAULT:
 		on_fault(v, ev);
@@ -297,7 +302,8 @@ static struct error *roots_flush(struct engine *e, void *state)
 	for (i = 0; i < r->n; i++)
 		if (r->v[i] && r->v[i]->loads)
 			TRY(write_roots(e, i, r->v[i]));
-	return NULL;
+	TRY(bins_write(e->db, e->s->source_id, "root loads", &r->loads));
+	return bins_write(e->db, e->s->source_id, "loads of a new root", &r->fresh);
 }
 
 static void roots_destroy(void *state)

@@ -2,8 +2,8 @@
 /*
  * html.c - the HTML report: one self-contained page; see html.h.
  *
- * Sections are written to memory first: the citations they ask for come after them, and a section
- * that would make the page larger than PAGE_MAX is left out with a note.
+ * Sections are written to memory first: the citations they ask for come after them, and one of the
+ * bulky ones that would make the page larger than PAGE_MAX is left out with a note.
  */
 #include "html.h"
 
@@ -11,28 +11,31 @@
 #include "embedded.h"
 
 #define PAGE_MAX	960000	/* bytes; a bug tracker's attachment of 1 MB holds it */
-#define CITES_ROOM	330000	/* of these, for the list of citations */
+#define CITE_BYTES	300	/* of these, a line of the list of citations, at most on average */
 
 static const struct section {
 	const char	*views;		/* words: of which views it is a part */
 	const char	*id, *name;	/* in the page's table of contents; NULL: not listed */
 	struct error	*(*write)(struct html *h);
+	bool		bulk;		/* may be left out where the page gets too large */
 } sections[] = {
-	{ "analyze", NULL, NULL, html_summary },
-	{ "analyze", "evidence", "Evidence", html_verdicts },
-	{ "analyze", "action", "What to do", html_action },
-	{ "analyze info", "sources", "Sources", html_sources },
-	{ "analyze", "vcpus", "vCPUs", html_vcpus },
-	{ "analyze stalls", "timeline", "Timeline", html_timeline },
-	{ "analyze stalls chain", "stalls", "Stalls", html_stalls },
-	{ "analyze stalls", "patterns", "Patterns", html_patterns },
-	{ "analyze exits", "exits", "Exits", html_exits },
-	{ "analyze latency", "delays", "Run-queue delay", html_delays },
-	{ "analyze", "calls", "Calls", html_calls },
-	{ "analyze", "logs", "Logs", html_logs },
-	{ "analyze info", "facts", "Facts", html_facts },
-	{ "analyze", "ruled-out", "Not this", html_ruled_out },
-	{ "analyze info", "not-seen", "Visibility", html_not_seen },
+	{ "analyze", NULL, NULL, html_summary, false },
+	{ "analyze", "evidence", "Evidence", html_verdicts, false },
+	{ "analyze", "action", "What to do", html_action, false },
+	{ "analyze info", "sources", "Sources", html_sources, true },
+	{ "analyze", "vcpus", "vCPUs", html_vcpus, false },
+	{ "analyze stalls", "timeline", "Timeline", html_timeline, true },
+	{ "analyze stalls chain", "stalls", "Stalls", html_stalls, true },
+	{ "analyze stalls", "patterns", "Patterns", html_patterns, true },
+	{ "analyze exits", "exits", "Exits", html_exits, true },
+	{ "analyze latency", "delays", "Run-queue delay", html_delays, true },
+	{ "analyze", "plots", "Over time", html_plots, true },
+	{ "analyze", "flames", "Stacks", html_flames, true },
+	{ "analyze", "calls", "Calls", html_calls, true },
+	{ "analyze", "logs", "Logs", html_logs, true },
+	{ "analyze info", "facts", "Facts", html_facts, true },
+	{ "analyze", "ruled-out", "Not this", html_ruled_out, false },
+	{ "analyze info", "not-seen", "Visibility", html_not_seen, false },
 };
 
 static bool has_word(const char *list, const char *word)
@@ -83,9 +86,9 @@ static void put_top(struct html *h, uint64_t have)
 	html_raw(h, "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"
 		    "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>"
 		    "<pattern id=\"p-unknown\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"p-bg\" width=\"6\" "
-		    "height=\"6\"/><circle class=\"p-dot\" cx=\"3\" cy=\"3\" r=\"1.3\"/></pattern>"
-		    "<pattern id=\"p-lost\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"p-bg\" width=\"6\" "
-		    "height=\"6\"/><path class=\"p-line\" d=\"M0 6L6 0\"/></pattern>"
+		    "height=\"6\"/><path class=\"p-faint\" d=\"M0 3H6\"/></pattern>"
+		    "<pattern id=\"p-lost\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><rect class=\"p-bg\" width=\"4\" "
+		    "height=\"4\"/><path class=\"p-line\" d=\"M0 1H4\"/></pattern>"
 		    "<marker id=\"p-head\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\">"
 		    "<path class=\"p-head\" d=\"M0 0L8 4L0 8z\"/></marker></defs></svg>\n<header class=\"top\">\n"
 		    "<span class=\"brand\">kvmortem</span>\n<nav aria-label=\"Sections\"><ul>\n");
@@ -104,36 +107,68 @@ static void put_foot(struct html *h)
 		  "<script>%s</script>\n</body>\n</html>\n", KM_VERSION, asset("page.js")->text);
 }
 
-/* Each section into memory; what does not fit is left out and named. */
-static struct error *put_sections(struct html *h, uint64_t *have)
+/* A section that is not there still is where links lead to. */
+static void put_left_out(struct html *h, const struct section *s)
+{
+	size_t k;
+
+	html_rawf(h, "<p class=\"note\" id=\"%s\">%s: left out, it would make this page too large.</p>\n", s->id ? s->id : "summary",
+		  s->name ? s->name : "Summary");
+	for (k = 0; s->write == html_stalls && k < h->n_drawn; k++)
+		html_rawf(h, "<span id=\"stall-%" PRId64 "\"></span>\n", h->drawn[k]);
+}
+
+static size_t page_bytes(const struct html *h, size_t sections_bytes)
+{
+	return strlen(asset("page.css")->text) + strlen(asset("page.js")->text) + sections_bytes + h->n_cites * CITE_BYTES;
+}
+
+/* A section into memory (malloc'd). */
+static struct error *put_section(struct html *h, const struct section *s, char **text, size_t *size)
 {
 	FILE *body = h->out;
-	size_t total = strlen(asset("page.css")->text) + strlen(asset("page.js")->text) + CITES_ROOM, i;
+	struct error *err;
 
-	for (i = 0; i < ARRAY_SIZE(sections); i++) {
-		_cleanup_free_ char *text = NULL;
-		struct error *err;
-		size_t size = 0;
-
-		if (!has_word(sections[i].views, h->ctx->view))
-			continue;
-		h->out = open_memstream(&text, &size);
-		if (!h->out)
-			return error_io("report");
-		err = sections[i].write(h);
-		fclose(h->out);
+	h->out = open_memstream(text, size);
+	if (!h->out) {
 		h->out = body;
-		TRY(err);
-		if (total + size > PAGE_MAX) {
-			html_rawf(h, "<p class=\"note\">%s: left out, it would make this page too large.</p>\n",
-				  sections[i].name ? sections[i].name : "A part");
-			continue;
-		}
-		total += size;
-		fwrite(text, 1, size, body);
-		*have |= size ? 1ULL << i : 0;
+		return error_io("report");
 	}
-	return html_cite_list(h);
+	err = s->write(h);
+	fclose(h->out);
+	h->out = body;
+	return err;
+}
+
+/* What tells the verdict goes first, then the bulk as far as there is room; the page has its own order. */
+static struct error *put_sections(struct html *h, uint64_t *have)
+{
+	char *text[ARRAY_SIZE(sections)] = { NULL };
+	size_t size[ARRAY_SIZE(sections)] = { 0 }, total = 0, i, pass, cites;
+	bool dropped[ARRAY_SIZE(sections)] = { false };
+	struct error *err = NULL;
+
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < ARRAY_SIZE(sections) && !err; i++) {
+			if (sections[i].bulk != pass || !has_word(sections[i].views, h->ctx->view))
+				continue;
+			cites = h->n_cites;
+			err = put_section(h, &sections[i], &text[i], &size[i]);
+			dropped[i] = size[i] && page_bytes(h, total + size[i]) > PAGE_MAX;
+			if (dropped[i])
+				html_cites_trim(h, cites);
+			else
+				total += size[i];
+		}
+	for (i = 0; i < ARRAY_SIZE(sections); i++) {
+		if (!err && dropped[i])
+			put_left_out(h, &sections[i]);
+		else if (!err && size[i])
+			fwrite(text[i], 1, size[i], h->out);
+		*have |= size[i] && !dropped[i] ? 1ULL << i : 0;
+		free(text[i]);
+	}
+	return err ? err : html_cite_list(h);
 }
 
 static struct error *prepare(struct html *h)

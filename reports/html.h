@@ -16,7 +16,7 @@
 #define HTML_SAYS_COLUMNS	1200	/* a sentence is cut here */
 
 struct html_cite {
-	char		*key;		/* member, place and time: one line of the list of citations */
+	char *key; /* member, place and time: one line of the list of citations */
 	struct json_object *cite;
 };
 
@@ -79,6 +79,8 @@ void html_share(struct html *h, int64_t part, int64_t whole);
  * @brief leaves times out. Each becomes a line of the list of citations, within the page's limit.
  */
 void html_cites(struct html *h, struct json_object *array, size_t max, bool brief);
+/* html_cites_trim() - forget those after the first @n: what cited them is left out. */
+void html_cites_trim(struct html *h, size_t n);
 struct error *html_cite_list(struct html *h);
 void html_cites_free(struct html *h);
 

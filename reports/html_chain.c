@@ -18,7 +18,7 @@
 #define BLOCK		24
 #define LANES_MAX	10	/* the last one is for all others */
 #define LINKS_DRAWN	600
-#define LINKS_LISTED	48
+#define LINKS_LISTED	30
 #define ARROW_GAP	5.0
 #define CHAR_WIDTH	6.3
 
@@ -148,9 +148,12 @@ static void put_axis(struct html *h, struct drawing *d)
 	char time[HUMAN_MAX];
 
 	for (k = 0; k <= 4; k++)
-		html_rawf(h, "<path class=\"tick\" d=\"M%.1f %zuv5\"/><text class=\"at a%zu\" x=\"%.1f\" y=\"%zu\">%s%s</text>\n",
-			  LEFT + (double)(RIGHT - LEFT) * (double)k / 4, y, k, LEFT + (double)(RIGHT - LEFT) * (double)k / 4, y + 18,
-			  k ? "+" : "", k ? human_ns(time, d->length / 4 * (int64_t)k) : human_time(time, d->from));
+		html_rawf(
+			h,
+			"<path class=\"tick\" d=\"M%.1f %zuv5\"/><text class=\"at a%zu\" x=\"%.1f\" y=\"%zu\">%s%s</text>\n",
+			LEFT + (double)(RIGHT - LEFT) * (double)k / 4, y, k,
+			LEFT + (double)(RIGHT - LEFT) * (double)k / 4, y + 18, k ? "+" : "",
+			k ? human_ns(time, d->length / 4 * (int64_t)k) : human_time(time, d->from));
 	html_rawf(h, "<path class=\"tick\" d=\"M%d %zuH%d\"/>\n", LEFT, y, RIGHT);
 }
 
@@ -207,10 +210,12 @@ static void put_links(struct html *h, struct json_object *stall)
 	_cleanup_free_ char *caption = xasprintf("The links of stall %" PRId64, js_int(stall, "id"));
 	size_t n = js_len(stall, "links"), i;
 
+	html_raw(h, "<div class=\"links\">");
 	html_table(h, caption, heads, ARRAY_SIZE(heads));
 	for (i = 0; i < n && i < LINKS_LISTED; i++)
 		put_link(h, stall, i);
 	html_table_end(h);
+	html_raw(h, "</div>\n");
 	if (i < n)
 		html_rawf(h, "<p class=\"note\">and %zu more links (<code>kvmortem chain --stall %" PRId64 "</code> shows all)</p>\n",
 			  n - i, js_int(stall, "id"));

@@ -4,7 +4,7 @@
  *
  * A place that is cited twice is one line of the list. The list is bounded: what is cited first,
  * the evidence, is told with its text in full length, the rest shorter; beyond CITES_MAX a place is
- * named without a link.
+ * named without a link, and on a page that gets too large the list has places only.
  */
 #include "html.h"
 
@@ -12,6 +12,7 @@
 #define CITES_FULL	300	/* so many have their text up to TEXT_FULL columns */
 #define TEXT_FULL	400
 #define TEXT_SHORT	110
+#define FULL_UNTIL	820000	/* bytes of the page; from there on only the place is listed */
 #define SLOTS		4096	/* > 2 * CITES_MAX, a power of two */
 
 static char *place(struct html *h, struct json_object *c)
@@ -57,6 +58,21 @@ static size_t number(struct html *h, struct json_object *c, char *key)
 	h->cites[h->n_cites++] = (struct html_cite){ .key = key, .cite = json_object_get(c) };
 	h->cite_slots[slot] = h->n_cites;
 	return h->n_cites;
+}
+
+void html_cites_trim(struct html *h, size_t n)
+{
+	/* the last ones in are the last ones of their runs of slots */
+	while (h->n_cites > n) {
+		struct html_cite *c = &h->cites[--h->n_cites];
+		size_t slot = hash(c->key) & (SLOTS - 1);
+
+		while (h->cite_slots[slot] != h->n_cites + 1)
+			slot = (slot + 1) & (SLOTS - 1);
+		h->cite_slots[slot] = 0;
+		free(c->key);
+		json_object_put(c->cite);
+	}
 }
 
 static void put_one(struct html *h, struct json_object *c, bool brief, const char *last_member)
@@ -125,15 +141,20 @@ struct error *html_cite_list(struct html *h)
 		struct json_object *c = h->cites[i].cite;
 		_cleanup_free_ char *where = place(h, c);
 
+		bool full = ftell(h->out) < FULL_UNTIL;
+
 		html_rawf(h, "<li id=\"c%zu\" tabindex=\"-1\"><b>", i + 1);
-		html_name(h, where, 120);
+		if (full)
+			html_name(h, where, 120);
+		else
+			html_cut(h, where, 60);
 		html_raw(h, "</b>");
 		if (js_has(c, "time_ns")) {
 			html_raw(h, " <time>");
 			html_text(h, human_time(time, js_int(c, "time_ns")));
 			html_raw(h, "</time>");
 		}
-		if (*js_str(c, "text")) {
+		if (full && *js_str(c, "text")) {
 			html_raw(h, " <code>");
 			html_name(h, js_str(c, "text"), i < CITES_FULL ? TEXT_FULL : TEXT_SHORT);
 			html_raw(h, "</code>");

@@ -189,7 +189,9 @@ void html_share(struct html *h, int64_t part, int64_t whole)
 	if (width > 0)
 		html_rawf(h, "<svg class=\"sharebar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
 			  "<rect width=\"%d\" height=\"10\"/></svg>", width > 100 ? 100 : width);
-	html_rawf(h, "<span>%s</span></td>", part ? human_share(buf, part, whole) : "–");
+	html_raw(h, "<span>");
+	html_text(h, part ? human_share(buf, part, whole) : "–");
+	html_raw(h, "</span></td>");
 }
 
 /* Blanks before a line, and what would be an empty item. */

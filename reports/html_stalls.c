@@ -5,7 +5,8 @@
 #define LONGEST		10
 #define PER_SOURCE	3
 #define WORST		12	/* of the heaviest patterns */
-#define DRAWN_MAX	28
+#define DRAWN_MAX	24
+#define ROOM		420000	/* bytes of chains */
 
 bool html_is_drawn(const struct html *h, int64_t id)
 {
@@ -66,18 +67,31 @@ static struct error *put_totals(struct html *h)
 
 	TRY(model_array(h->ctx, MODEL_TOTALS, NULL, NULL, &totals));
 	sum = json_object_array_get_idx(totals, 0);
-	if (js_int(sum, "stalls") > 0 && js_has(sum, "threshold_ns"))
-		html_rawf(h, "<p>%s stall%s of %s or more, %s in all; the cause of %s of that time is named. Here are the longest, and the "
-			  "worst of each of the heaviest patterns.</p>\n",
-			  human_count(count, js_int(sum, "stalls")), js_int(sum, "stalls") == 1 ? "" : "s",
-			  human_ns(threshold, js_int(sum, "threshold_ns")), human_ns(total, js_int(sum, "stall_ns")),
-			  human_share(named, js_int(sum, "named_ns"), js_int(sum, "stall_ns")));
+	if (js_int(sum, "stalls") > 0 && js_has(sum, "threshold_ns")) {
+		html_raw(h, "<p>");
+		html_textf(h, "%s stall%s of %s or more, %s in all; the cause of %s of that time is named. Here are the longest, and the worst of "
+			   "each of the heaviest patterns.", human_count(count, js_int(sum, "stalls")), js_int(sum, "stalls") == 1 ? "" : "s",
+			   human_ns(threshold, js_int(sum, "threshold_ns")), human_ns(total, js_int(sum, "stall_ns")),
+			   human_share(named, js_int(sum, "named_ns"), js_int(sum, "stall_ns")));
+		html_raw(h, "</p>\n");
+	}
 	return NULL;
 }
 
+/* The chain; beyond ROOM bytes of them only the line that its links lead to. */
 static struct error *put_chain(void *arg, struct json_object *stall)
 {
-	html_chain(arg, stall);
+	_cleanup_free_ char *line = NULL;
+	struct html *h = arg;
+
+	if (ftell(h->out) < ROOM) {
+		html_chain(h, stall);
+		return NULL;
+	}
+	line = text_stall_line(&h->text, stall);
+	html_rawf(h, "<p id=\"stall-%" PRId64 "\" tabindex=\"-1\"><span class=\"id\">#%" PRId64 "</span> ", js_int(stall, "id"), js_int(stall, "id"));
+	html_name(h, line, 240);
+	html_rawf(h, " (<code>kvmortem chain --stall %" PRId64 "</code>)</p>\n", js_int(stall, "id"));
 	return NULL;
 }
 

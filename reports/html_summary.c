@@ -87,7 +87,7 @@ static size_t sentences(const char *s, size_t max, bool *all)
 	if (*all)
 		return n;
 	for (i = 1; i < max; i++)
-		if ((s[i] == '.' || s[i] == ';') && s[i + 1] == ' ' && !(s[i - 1] >= '0' && s[i - 1] <= '9'))
+		if (s[i] == '.' && s[i + 1] == ' ' && !(s[i - 1] >= '0' && s[i - 1] <= '9'))
 			end = i + 1;
 	return end ? end : display_cut(s, max);
 }
@@ -168,10 +168,8 @@ static void put_others(struct html *h, const char *id)
 			html_raw(h, "<ul class=\"others\" aria-label=\"Other verdicts\">");
 		if (n > OTHERS_SHOWN)
 			break;
-		html_rawf(h, "<li><span class=\"badge v-%s\">%s</span> <a href=\"#e-", levels[level].verdict,
-			  levels[level].badge);
-		html_text(h, js_str(v, "id"));
-		html_raw(h, "\">");
+		html_rawf(h, "<li><span class=\"badge v-%s\">%s</span> <a href=\"#e-%zu\">", levels[level].verdict,
+			  levels[level].badge, i);
 		html_says(h, js_str(v, "title"));
 		html_raw(h, "</a></li>\n");
 	}

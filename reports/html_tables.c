@@ -3,7 +3,8 @@
 #include "html.h"
 
 #define PATTERNS_SHOWN	30
-#define EXITS_SHOWN	25
+#define EXITS_SHOWN	20
+#define SOURCES_SHOWN	3
 #define DELAYS_SHOWN	30
 #define CALLS_SHOWN	25
 
@@ -50,7 +51,8 @@ struct error *html_patterns(struct html *h)
 	return NULL;
 }
 
-static void put_exit_table(struct html *h, struct json_object *rows, size_t from, size_t to, const char *event)
+static void put_exit_table(struct html *h, struct json_object *rows, size_t from, size_t to,
+			   const char *event)
 {
 	static const char *const heads[] = { "reason", ">count", ">of count", ">time", ">of time", ">least", ">average", ">longest" };
 	const char *source = text_source(&h->text, js_int(json_object_array_get_idx(rows, from), "source"));
@@ -86,11 +88,11 @@ static void put_exit_table(struct html *h, struct json_object *rows, size_t from
 static struct error *put_event(struct html *h, const char *event, const char *caption, bool *any)
 {
 	_cleanup_json_ struct json_object *rows = NULL;
-	size_t n, i, k;
+	size_t n, i, k, sources = 0;
 
 	TRY(model_array(h->ctx, MODEL_EXITS, event, "all", &rows));
 	n = json_object_array_length(rows);
-	for (i = 0; i < n; i = k) {
+	for (i = 0; i < n; i = k, sources++) {
 		int64_t source = js_int(json_object_array_get_idx(rows, i), "source");
 
 		for (k = i + 1; k < n && js_int(json_object_array_get_idx(rows, k), "source") == source; k++)
@@ -98,8 +100,12 @@ static struct error *put_event(struct html *h, const char *event, const char *ca
 		if (!*any)
 			html_section(h, "exits", "Exits by reason");
 		*any = true;
-		put_exit_table(h, rows, i, k, caption);
+		if (sources < SOURCES_SHOWN)
+			put_exit_table(h, rows, i, k, caption);
 	}
+	if (sources > SOURCES_SHOWN)
+		html_rawf(h, "<p class=\"note\">%s of %zu more recordings: <code>kvmortem exits</code></p>\n", caption,
+			  sources - SOURCES_SHOWN);
 	return NULL;
 }
 
@@ -134,6 +140,7 @@ struct error *html_delays(struct html *h)
 			continue;
 		if (n == 1) {
 			html_section(h, "delays", "How long vCPUs waited for a CPU");
+			TRY(html_delay_plots(h));
 			html_table(h, "Run-queue delay of vCPU threads, longest wait first", heads, ARRAY_SIZE(heads));
 		}
 		task = text_task(js_str(r, "task"), r, "tid");

@@ -149,7 +149,8 @@ static struct error *put_stalls(struct html *h, const struct figure *f, size_t r
 	TRY(case_query(h->ctx->db, &st, "SELECT id, start_ns, duration_ns, kind FROM stall WHERE source_id = ?1 AND (?2 <> 0 AND vcpu_id = ?2 OR "
 		       "?2 = 0 AND vcpu_id IS NULL AND tid = ?3) AND picked(vm_id, vcpu_id) ORDER BY duration_ns DESC, id", "iii", f->source, r->vcpu, r->tid));
 	while (case_step(h->ctx->db, st, &err)) {
-		int64_t id = sqlite3_column_int64(st, 0), start = sqlite3_column_int64(st, 1), ns = sqlite3_column_int64(st, 2);
+		int64_t id = sqlite3_column_int64(st, 0), start = sqlite3_column_int64(st, 1),
+			ns = sqlite3_column_int64(st, 2);
 
 		if (!html_is_drawn(h, id)) {
 			if (n++ < MINOR_MAX)
@@ -159,9 +160,14 @@ static struct error *put_stalls(struct html *h, const struct figure *f, size_t r
 		html_rawf(h, "<a href=\"#stall-%" PRId64 "\" aria-label=\"Stall %" PRId64 ", %s at %s: its causal chain\">"
 			  "<path class=\"mark\" d=\"", id, id, human_ns(length, ns), human_time(at, start));
 		put_mark(h->out, f, start, ns);
-		html_rawf(h, "\"/><path class=\"reach\" d=\"M%.1f %dh%.1fv%dh-%.1fz\"/><title>#%" PRId64 ": %s</title></a>\n",
-			  x_of(f, (double)start), BAND_Y, MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), BAND,
-			  MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), id, length);
+		html_rawf(
+			h,
+			"\"/><path class=\"reach\" d=\"M%.1f %dh%.1fv%dh-%.1fz\"/><title>#%" PRId64
+			": %s</title></a>\n",
+			x_of(f, (double)start), BAND_Y,
+			MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), BAND,
+			MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), id,
+			length);
 	}
 	case_done(st);
 	fclose(out);
@@ -251,7 +257,8 @@ static void put_legend(struct html *h)
 		    "keys: + − arrows 0.</p>\n");
 }
 
-/* The rows of a recording: vCPUs, those that stalled longest first where there are many; then tasks. */
+/* The rows of a recording: vCPUs, those that stalled longest first where there are many; then
+ * tasks. */
 static struct error *find_rows(struct html *h, struct figure *f)
 {
 	struct error *err = NULL;
@@ -270,7 +277,8 @@ static struct error *find_rows(struct html *h, struct figure *f)
 			f->left++;
 			continue;
 		}
-		*r = (struct row){ .vcpu = sqlite3_column_int64(st, 0), .tid = sqlite3_column_int64(st, 1) };
+		*r = (struct row){.vcpu = sqlite3_column_int64(st, 0),
+				  .tid = sqlite3_column_int64(st, 1)};
 		if (r->vcpu) {
 			_cleanup_free_ char *vcpu = text_vcpu(&h->text, r->vcpu);
 
@@ -301,8 +309,9 @@ static struct error *find_figures(struct html *h, struct figure *f, size_t *n, s
 			++*left;
 			continue;
 		}
-		f[(*n)++] = (struct figure){ .source = sqlite3_column_int64(st, 0), .from = sqlite3_column_int64(st, 1),
-					     .to = sqlite3_column_int64(st, 2) };
+		f[(*n)++] = (struct figure){.source = sqlite3_column_int64(st, 0),
+					    .from = sqlite3_column_int64(st, 1),
+					    .to = sqlite3_column_int64(st, 2)};
 	}
 	case_done(st);
 	return err;

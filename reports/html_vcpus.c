@@ -37,8 +37,10 @@ static void put_row(struct html *h, struct json_object *vm, struct json_object *
 		int64_t ns = js_int(c, html_states[k].key);
 
 		if ((double)ns / (double)span > 0.0005)
-			html_rawf(h, "<rect class=\"s-%s\" x=\"%.1f\" width=\"%.1f\" height=\"10\"/>", html_states[k].class,
-				  1000.0 * (double)x / (double)span, 1000.0 * (double)ns / (double)span);
+			html_rawf(h,
+				  "<rect class=\"s-%s\" x=\"%.1f\" width=\"%.1f\" height=\"10\"/>",
+				  html_states[k].class, 1000.0 * (double)x / (double)span,
+				  1000.0 * (double)ns / (double)span);
 		x += ns;
 	}
 	html_raw(h, "</svg></td>");

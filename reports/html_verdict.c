@@ -41,7 +41,8 @@ int verdict_because_bytes(struct json_object *v)
 
 const char *js_string(struct json_object *o)
 {
-	const char *s = o && json_object_is_type(o, json_type_string) ? json_object_get_string(o) : NULL;
+	const char *s =
+		o && json_object_is_type(o, json_type_string) ? json_object_get_string(o) : NULL;
 
 	return s ? s : "";
 }
@@ -243,9 +244,7 @@ static void put_signature(struct html *h, size_t first)
 
 	for (i = first; i < json_object_array_length(h->verdicts); i++)
 		n += !strcmp(js_str(json_object_array_get_idx(h->verdicts, i), "id"), id);
-	html_raw(h, "<article id=\"e-");
-	html_text(h, id);
-	html_rawf(h, "\">\n<h3><span class=\"badge v-%s\">%s</span> ", js_str(v, "verdict"), js_str(v, "verdict"));
+	html_rawf(h, "<article id=\"e-%zu\">\n<h3><span class=\"badge v-%s\">%s</span> ", first, js_str(v, "verdict"), js_str(v, "verdict"));
 	html_says(h, js_str(v, "title"));
 	html_raw(h, "</h3>\n");
 	if (*js_str(v, "mechanism")) {
