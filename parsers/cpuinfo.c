@@ -13,7 +13,7 @@
 #include "fact_out.h"
 
 static const char *const flag_names[] = {
-	"hypervisor", "vmx", "svm", "constant_tsc", "nonstop_tsc", "tsc_reliable", "ept", "npt", "avic", "x2apic", "arat",
+	"hypervisor", "vmx", "svm", "constant_tsc", "nonstop_tsc", "tsc_reliable", "ept", "npt", "avic", "x2apic", "arat", "ss",
 	"split_lock_detect", "tsc_deadline_timer", "waitpkg",
 };
 
