@@ -424,7 +424,7 @@ static char *standing(const struct sig_evaluation *e, struct verdict *v, const s
 		return xasprintf("%zu of %zu decisive items are shown, the rest could not be seen",
 				 f->shown[SIG_DECISIVE], dec);
 	}
-	if (dec && f->hidden == dec && f->shown[SIG_STRONG] >= 2 && strong_from_two_members(e, v)) {
+	if (f->hidden == dec && f->shown[SIG_STRONG] >= 2 && strong_from_two_members(e, v)) {
 		v->level = VERDICT_LIKELY;
 		return xstrdup(
 			"no decisive item could be seen, but two strong ones from different files are shown");
