@@ -84,6 +84,17 @@ fuzz:
 		CFLAGS="$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link" fuzz-build
 	@SRC=$(SRC) BUILD=$(O)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) sh $(SRC)/tests/fuzz/run
 
+# What the corpora reach, file by file (tests/fuzz/coverage); FUZZ_CORPUS: a folder of more corpora.
+COVER_FLAGS = -O1 -g -fprofile-instr-generate -fcoverage-mapping
+fuzz-coverage:
+	@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) O=$(O)/cover CC=$(FUZZ_CC) SANITIZE_FLAGS= \
+		CFLAGS="$(COVER_FLAGS)" fuzz-build
+	@SRC=$(SRC) BUILD=$(O)/cover FUZZ_CC=$(FUZZ_CC) MORE_CORPUS=$(FUZZ_CORPUS) sh $(SRC)/tests/fuzz/coverage
+
+# Both figures: executions of FUZZ_SECONDS for each target, and the coverage of the corpora.
+fuzz-report: fuzz
+	@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) fuzz-coverage
+
 $(O)/tests/fuzz/%: $(SRC)/tests/fuzz/%.c $(LIBOBJS)
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
@@ -126,5 +137,5 @@ distclean: clean
 	rm -f config.mk config.h config.log
 
 -include $(OBJS:.o=.d) $(TESTS:=.d)
-.PHONY: all unit check fuzz fuzz-build bench lint install uninstall dist clean distclean
+.PHONY: all unit check fuzz fuzz-build fuzz-coverage fuzz-report bench lint install uninstall dist clean distclean
 .SECONDARY:

@@ -87,7 +87,8 @@ static bool split_path(const char *s, size_t len, enum cg_file *file, int *versi
 		if (n < l || memcmp(base, cg_files[i].name, l))
 			continue;
 		/* the name itself, or with an extension or label that is no other file's name */
-		if (n == l || span_is(base + l, n - l, ".txt") || base[l] == '-' || (base[l] == '.' && is_digit(base[l + 1]))) {
+		if (n == l || span_is(base + l, n - l, ".txt") || base[l] == '-' ||
+		    (base[l] == '.' && n > l + 1 && is_digit(base[l + 1]))) {
 			*file = cg_files[i].file;
 			*version = cg_files[i].version;
 			return true;

@@ -80,6 +80,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	parts[0].m = parts[1].m = m;
 	parts[1].m.data += size / 2;
 	parts[1].m.size -= size / 2;
+	for (size_t i = 0; i < 2; i++) {
+		struct sniff sn = { parts[i].name, parts[i].m.data,
+				    MIN((size_t)parts[i].m.size, (size_t)65536), parts[i].m.size };
+		size_t root;
+
+		perf_parser()->claim(&sn, &root);
+	}
 	ctx.tree = &tree;
 	spool_init(&spool, NULL, MAX_TEMP);
 	m.spool = &spool;

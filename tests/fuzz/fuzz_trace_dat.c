@@ -2,7 +2,7 @@
 /*
  * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of every 16th
  * event; where the bytes are no trace.dat, as a CPU's raw pages beside a format (which begins at
- * the last "name:" in them).
+ * the last "name:" in them), or as the files of a tree, each behind a line "== NAME".
  */
 #include "parser.h"
 #include "tree.h"
@@ -80,6 +80,51 @@ static struct error *raw_pages(struct parse_ctx *ctx, const uint8_t *data, size_
 	return find_parser("raw tracefs")->parse(ctx);
 }
 
+#define MAX_PARTS	16
+
+/* Each file goes through claim() as the bundle's walk would do it. */
+static struct error *tree_parts(struct parse_ctx *ctx, const uint8_t *data, size_t size)
+{
+	const struct parser *p = find_parser("raw tracefs");
+	struct tree_part parts[MAX_PARTS];
+	char names[MAX_PARTS][100];
+	struct tree t = { parts, 0 };
+	const uint8_t *end = data + size;
+	bool head = false;
+
+	while (end - data > 3 && t.n < MAX_PARTS) {
+		const uint8_t *nl = memchr(data, '\n', (size_t)(end - data)), *next;
+		char *name = names[t.n];
+		struct tree_part *q = &parts[t.n];
+		struct sniff sn;
+		enum tree_role role;
+		size_t root = 0, len;
+
+		if (!nl)
+			break;
+		len = MIN((size_t)(nl - data - 3), sizeof(names[0]) - 1);
+		memcpy(name, data + 3, len);
+		name[len] = '\0';
+		next = memmem(nl, (size_t)(end - nl), "\n== ", 4);
+		*q = (struct tree_part){ .m = { .id = (int64_t)t.n + 1, .path = name, .name = name } };
+		q->m.data = next == nl ? nl : nl + 1;
+		q->m.size = (size_t)((next ? next : end) - q->m.data);
+		sn = (struct sniff){ name, q->m.data, MIN((size_t)q->m.size, (size_t)65536), q->m.size };
+		role = p->claim(&sn, &root);
+		q->name = name + MIN(root, len);
+		q->role = role;
+		if (role == TREE_HEAD && !head)
+			ctx->m = &q->m;
+		head |= role == TREE_HEAD;
+		t.n += role != TREE_NONE;
+		data = next ? next + 1 : end;
+	}
+	if (!head)
+		return NULL;
+	ctx->tree = &t;
+	return p->parse(ctx);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -98,6 +143,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strtab_init(&messages, 256);
 	if (size > 3 && !memcmp(data, "\x17\x08\x44", 3))
 		error_free(find_parser("trace.dat")->parse(&ctx));
+	else if (size > 3 && !memcmp(data, "== ", 3))
+		error_free(tree_parts(&ctx, data, size));
 	else
 		error_free(raw_pages(&ctx, data, size));
 	strtab_deinit(&messages);
