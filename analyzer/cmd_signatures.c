@@ -155,6 +155,7 @@ static struct error *show(const struct catalogue *c, const struct options *opt, 
 static struct error *lint(const struct options *opt, bool json, FILE *out, int *status)
 {
 	struct json_object *o = object(), *a = json_object_new_array();
+	bool told = false;
 	int total = 0;
 
 	json_object_object_add(o, "findings", a);
@@ -163,7 +164,7 @@ static struct error *lint(const struct options *opt, bool json, FILE *out, int *
 		return error_new(ERR_USAGE, "signatures lint: name the files to check");
 	}
 	for (size_t i = 1; i < opt->n_args; i++) {
-		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *text = NULL, *fixtures = lint_fixtures_dir(opt->args[i]);
 		size_t len = 0;
 		FILE *f = open_memstream(&text, &len);
 		int n = f ? signature_lint(opt->args[i], f) : -1;
@@ -179,6 +180,11 @@ static struct error *lint(const struct options *opt, bool json, FILE *out, int *
 			return err;
 		}
 		total += n;
+		if (!fixtures && !told && !opt->quiet) {
+			fprintf(stderr, "kvmortem: %s: no fixtures/signatures two folders above: bundles are not asked for\n",
+				opt->args[i]);
+			told = true;
+		}
 		if (!json)
 			fputs(text, out);
 		for (char *save = NULL, *p = strtok_r(text, "\n", &save); p;

@@ -59,6 +59,7 @@ CREATE TABLE vcpu(
 	task_id INTEGER, tid INTEGER, comm TEXT, first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
 	guest_ns INTEGER NOT NULL, host_ns INTEGER NOT NULL, vmm_ns INTEGER NOT NULL, halted_ns INTEGER NOT NULL,
 	waiting_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL, unknown_ns INTEGER NOT NULL, lost_ns INTEGER NOT NULL);
+CREATE INDEX vcpu_tid ON vcpu(tid);
 CREATE TABLE state_slice(		-- time per state in equal bins, for timelines
 	source_id INTEGER NOT NULL, vcpu_id INTEGER NOT NULL, start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL,
 	guest_ns INTEGER, host_ns INTEGER, vmm_ns INTEGER, halted_ns INTEGER, waiting_ns INTEGER, blocked_ns INTEGER,

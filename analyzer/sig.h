@@ -125,6 +125,23 @@ char *says_check(const char *says, sqlite3_stmt *st);
  */
 void lint_sql(sqlite3 *db, const char *sql, void (*found)(void *arg, const char *what), void *arg);
 
+/* What lint checks beside the SQL (sig_lint_around.c); each calls @found for each finding. */
+typedef void (*lint_found)(void *arg, const char *what);
+/* lint_changes() - commits and releases of `affects` have a form that can be compared. */
+void lint_changes(const struct signature *s, lint_found found, void *arg);
+/*
+ * lint_cost() - no item exceeds the limit of VM steps where each table has some hundred rows. @db:
+ * an empty case, filled here.
+ */
+void lint_cost(sqlite3 *db, const struct signature *s, lint_found found, void *arg);
+/*
+ * lint_fixtures() - where fixtures/ lies two folders above the file (the project's own catalogue):
+ * a positive and a negative bundle, with their files, in fixtures/signatures/ID/expect.tsv.
+ */
+void lint_fixtures(const struct signature *s, lint_found found, void *arg);
+/* lint_fixtures_dir() - that fixtures/ (malloc'd); NULL where there is none: a private catalogue. */
+char *lint_fixtures_dir(const char *file);
+
 /*
  * record_next() - the commands that would show what could not be seen, for one subject; JSON array
  * (malloc'd). @wanted: ids of items not visible.

@@ -182,6 +182,9 @@ int signature_lint(const char *path, FILE *out)
 		lint_item(db->db, s, i, &f);
 	lint_whole(s, &f);
 	lint_lookalikes(s, &f);
+	lint_changes(s, found, &f);
+	lint_fixtures(s, found, &f);
+	lint_cost(db->db, s, found, &f);
 	case_close(db);
 	sig_free(s);
 	return f.n;

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 
+#include "../parsers/log_alarm.h"
 #include "sig.h"
 
 static const char *const events[] = {
@@ -36,7 +37,10 @@ static const char *const fact_keys[] = {
 	"clocksource.current", "clocksource.unstable", "numa.nodes", "numa.node.*", "numa.distance.*",
 	"vmstat.*", "meminfo.*", "mount.cgroup2.path", "mount.cgroup2.options", "mount.cgroup.*",
 	"cgroup.favordynmods", "cgroup.favordynmods.cmdline", "cgroup.*.delta", "proc.uptime_s",
-	"proc.uptime_s.delta", "cmdline.*", "sched.feature.*", "cpu.model", "cpu.vendor", "cpu.family", "cpu.flag.*",
+	"proc.uptime_s.delta", "kernel.paravirt", "kernel.kallsyms", "cmdline.*", "cpu.*",
+	"psi.*", "irq.*", "softirq.*", "kvmstat.*", "stat.*", "sched.*", "schedstat.*",
+	"clocksource.switched", "perf.*", "top.*", "sysstat.*", "rtla.*", "trace_cmd.*",
+	"qemu.version", "libvirt.version",
 };
 
 static bool fact_key(const char *name)
@@ -94,7 +98,7 @@ static bool known_name(const char *kind, const char *name)
 		return function_name(name) ||
 		       (!strncmp(name, "ioctl:", 6) && function_name(name + 6));
 	if (!strcmp(kind, "log"))
-		return function_name(name);
+		return log_kind_known(name);
 	return false;
 }
 

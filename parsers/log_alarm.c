@@ -239,6 +239,14 @@ static const struct alarm alarms[] = {
 };
 _Static_assert(ARRAY_SIZE(alarms) <= LOG_MAX_ALARMS, "alarms are counted by index");
 
+bool log_kind_known(const char *kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(alarms); i++)
+		if (!strcmp(alarms[i].kind, kind))
+			return true;
+	return !strcmp(kind, "call_trace");	/* a stack without an alarm above it */
+}
+
 const struct alarm *log_find_alarm(const struct log_entry *e)
 {
 	size_t i;

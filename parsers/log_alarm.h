@@ -31,6 +31,8 @@ struct alarm {
 
 /* log_find_alarm() - the first alarm whose needle the entry's text holds, or NULL. */
 const struct alarm *log_find_alarm(const struct log_entry *e);
+/* log_kind_known() - is this a kind of log line (log_line.kind) that some log can give? */
+bool log_kind_known(const char *kind);
 /* log_alarm_index() - a number below LOG_MAX_ALARMS, one per alarm. */
 size_t log_alarm_index(const struct alarm *a);
 

@@ -139,6 +139,16 @@ def main():
         open(mine, "w").write(GOOD)
         r = run("signatures", "lint", mine)
         ok(r.returncode == 0, "lint of a good file", r.stdout)
+        ok("bundles are not asked for" in r.stderr, "a private catalogue needs no bundles, and is told", r.stderr)
+        ours = os.path.join(tmp, "project", "analyzer", "signatures")
+        bundles = os.path.join(tmp, "project", "fixtures", "signatures", "my-one")
+        os.makedirs(ours)
+        os.makedirs(os.path.join(bundles, "positive"))
+        open(os.path.join(ours, "my-one.yaml"), "w").write(GOOD)
+        open(os.path.join(bundles, "expect.tsv"), "w").write("# a table\npositive\tmy-one=match\there\nnegative\tmy-one=none\there\n")
+        r = run("signatures", "lint", os.path.join(ours, "my-one.yaml"))
+        ok(r.returncode == 1 and "bundle 'negative' is not there" in r.stdout and "no negative bundle" in r.stdout and "positive" not in r.stdout,
+           "where fixtures lie beside, bundles are asked for", r.stdout)
         r = run(trace, "--signatures", tmp, "-f", "json")
         found = [v for v in json.loads(r.stdout)["verdicts"] if v["id"] == "my-one"]
         ok(found and found[0]["verdict"] == "possible", "a catalogue of one's own is used", found or r.stderr)
@@ -148,8 +158,15 @@ def main():
             ("sql: SELECT source_id", "sql: DELETE FROM span; --", "reading"),
             ("count, cite_id AS cite FROM exit_stat WHERE event = 'vmexit'", "count(*) AS count, 1 AS cite FROM exit_stat", "GROUP BY"),
             ("{count}", "{coumt}", "coumt"),
+            ("WHERE event = 'vmexit'", "WHERE (SELECT count(*) FROM span a, stall b, task c, cite d) > 0", "million steps"),
             ("event:kvm_exit", "event:kvm_exits", "kvm_exits"),
             ("strength: strong", "strength: very", "strength"),
+            ("event:kvm_exit", "log:no_such_kind", "no_such_kind"),
+            ("workaround:", 'affects: {fixed: [{commit: deadbeef, upstream: "6.4"}]}\nworkaround:', "hexadecimal"),
+            ("workaround:", 'affects: {fixed: [{commit: 0123456789ab, releases: ["mint:6.1.0-3"]}]}\nworkaround:', "no such distribution"),
+            ("workaround:", 'affects: {fixed: [{commit: 0123456789ab, releases: ["el9:5.14.0"]}]}\nworkaround:', "can't be compared"),
+            ("workaround:", "lookalikes: [{id: no-such-neighbour, tells_apart: x}]\nworkaround:", "no-such-neighbour"),
+            ("workaround:", f"lookalikes: [{{id: {one}, tells_apart: x, by: [no-such-item]}}]\nworkaround:", "no-such-item"),
             ("workaround:", "wrokaround:", "wrokaround"),
         )
         for old, new, part in changes:
