@@ -244,9 +244,11 @@ static void changes(struct loader *l, yaml_node_t *n, const char *what, struct k
 		mapping(l, node(l, *i), what, set_change, c);
 		if (l->err)
 			return;
-		if (!c->commit && !c->upstream && !c->n_releases)
+		/* of a change that was only posted the subject is all there is */
+		if (!c->commit && !c->subject && !c->upstream && !c->n_releases)
 			fail(l, node(l, *i),
-			     "%s: a commit, an upstream release or releases are expected", what);
+			     "%s: a commit, a subject, an upstream release or releases are expected",
+			     what);
 		if (c->upstream && !kernel_parse(c->upstream, &kv))
 			fail(l, node(l, *i), "%s: upstream '%s' is no release", what, c->upstream);
 		for (size_t r = 0; r < c->n_releases; r++) {
