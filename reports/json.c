@@ -173,16 +173,14 @@ static struct error *json_chain(struct report_ctx *ctx)
 	return slices ? put_array(ctx, "slices", slices) : NULL;
 }
 
-static struct error *json_query(struct report_ctx *ctx)
+/* All rows of @st as objects, "rows": [...]. */
+static struct error *put_query_rows(struct report_ctx *ctx, sqlite3_stmt *st)
 {
 	struct list l = { .ctx = ctx };
-	sqlite3_stmt *st = ctx->view_arg;
 	_cleanup_json_ struct json_object *names = query_columns(st);
 	struct error *err = NULL;
 	int i;
 
-	fputs(",\n\"columns\": ", ctx->out);
-	put_object(ctx->out, names);
 	fputs(",\n\"rows\": [", ctx->out);
 	while (query_step(ctx->db, st, &err)) {
 		struct json_object *row = json_object_new_object();
@@ -199,13 +197,35 @@ static struct error *json_query(struct report_ctx *ctx)
 	return err;
 }
 
+static struct error *json_query(struct report_ctx *ctx)
+{
+	sqlite3_stmt *st = ctx->view_arg;
+	_cleanup_json_ struct json_object *names = query_columns(st);
+
+	fputs(",\n\"columns\": ", ctx->out);
+	put_object(ctx->out, names);
+	return put_query_rows(ctx, st);
+}
+
+static struct error *json_diff(struct report_ctx *ctx)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+
+	TRY(case_query(ctx->db, &st, "SELECT section, name, coalesce(good, good_num) AS good, coalesce(bad, bad_num) AS bad, unit, effect "
+		       "FROM difference ORDER BY section, effect DESC, name", ""));
+	err = put_query_rows(ctx, st);
+	case_done(st);
+	return err;
+}
+
 static const struct {
 	const char	*view;
 	struct error	*(*render)(struct report_ctx *ctx);
 } views[] = {
 	{ "analyze", json_analyze }, { "info", json_info },	{ "exits", json_exits },
 	{ "latency", json_latency }, { "stalls", json_stalls }, { "chain", json_chain },
-	{ "query", json_query },
+	{ "query", json_query },     { "diff", json_diff },
 };
 
 static struct error *json_render(struct report_ctx *ctx)

@@ -14,7 +14,7 @@
 static const struct text_view text_views[] = {
 	{ "analyze", text_analyze }, { "info", text_info },	{ "exits", text_exits },
 	{ "latency", text_latency }, { "stalls", text_stalls }, { "chain", text_chain },
-	{ "query", text_query },
+	{ "query", text_query },     { "diff", text_diff },
 };
 
 static void put_blanks(FILE *out, int n)

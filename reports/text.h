@@ -47,6 +47,7 @@ struct error *text_latency(struct text *t);
 struct error *text_stalls(struct text *t);
 struct error *text_chain(struct text *t);
 struct error *text_query(struct text *t);
+struct error *text_diff(struct text *t);
 
 /* Parts of `analyze` */
 struct error *text_verdicts(struct text *t);

@@ -453,8 +453,10 @@ struct error *ticket_build(struct report_ctx *ctx, struct doc *d)
 	struct ticket t = { .ctx = ctx, .d = d };
 	struct error *err;
 
+	if (!strcmp(ctx->view, "diff"))
+		return ticket_diff_build(ctx, d);
 	if (strcmp(ctx->view, "analyze"))
-		return error_new(ERR_USAGE, "-f %s is made by `analyze` only; `%s` has text and json",
+		return error_new(ERR_USAGE, "-f %s is made by `analyze` and `diff` only; `%s` has text and json",
 				 ctx->opt->format ? ctx->opt->format : "this", ctx->view);
 	err = text_open(&t.text, ctx);
 	t.text.width = t.text.prose = CODE_WIDTH;

@@ -12,7 +12,13 @@
  */
 struct error *ticket_title(struct report_ctx *ctx, char **ret);
 
-/* ticket_build() - the whole ticket of view `analyze` into @d (empty). ERR_USAGE for other views.
+/* ticket_diff_title(), ticket_diff_build() - the same for view `diff`. */
+struct error *ticket_diff_title(struct report_ctx *ctx, char **ret);
+struct error *ticket_diff_build(struct report_ctx *ctx, struct doc *d);
+
+/*
+ * ticket_build() - the whole ticket of `analyze` or `diff` into @d (empty). ERR_USAGE for other
+ * views.
  */
 struct error *ticket_build(struct report_ctx *ctx, struct doc *d);
 

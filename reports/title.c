@@ -6,9 +6,12 @@ static struct error *title_render(struct report_ctx *ctx)
 {
 	_cleanup_free_ char *title = NULL;
 
-	if (strcmp(ctx->view, "analyze"))
-		return error_new(ERR_USAGE, "-f title is made by `analyze` only");
-	TRY(ticket_title(ctx, &title));
+	if (!strcmp(ctx->view, "diff"))
+		TRY(ticket_diff_title(ctx, &title));
+	else if (!strcmp(ctx->view, "analyze"))
+		TRY(ticket_title(ctx, &title));
+	else
+		return error_new(ERR_USAGE, "-f title is made by `analyze` and `diff` only");
 	fprintf(ctx->out, "%s\n", title);
 	return NULL;
 }
