@@ -10,7 +10,8 @@
 #pragma weak catalogue_free
 #pragma weak verdicts_compute
 
-static struct error *read_case(const struct options *opt, size_t n, struct case_db **ret, int *status)
+static struct error *read_case(const struct options *opt, size_t n, struct case_db **ret,
+			       int *status)
 {
 	struct options one = *opt;
 	struct catalogue *cat = NULL;
@@ -28,7 +29,8 @@ static struct error *read_case(const struct options *opt, size_t n, struct case_
 }
 
 /* Both must be there: half a comparison is none. */
-static struct error *compare(const struct options *opt, struct case_db **good, struct case_db **bad, int *status)
+static struct error *compare(const struct options *opt, struct case_db **good, struct case_db **bad,
+			     int *status)
 {
 	struct case_db *copy;
 	int second = EXIT_OK;

@@ -40,7 +40,8 @@ static char *value_words(const char *unit, sqlite3_stmt *st, int text, int num)
 static char *change_words(const char *unit, sqlite3_stmt *st)
 {
 	double g = sqlite3_column_double(st, 4), b = sqlite3_column_double(st, 5);
-	bool both = sqlite3_column_type(st, 4) != SQLITE_NULL && sqlite3_column_type(st, 5) != SQLITE_NULL;
+	bool both = sqlite3_column_type(st, 4) != SQLITE_NULL &&
+		    sqlite3_column_type(st, 5) != SQLITE_NULL;
 
 	if (!strcmp(unit, "text") || !both)
 		return xstrdup("");
@@ -53,7 +54,8 @@ static char *change_words(const char *unit, sqlite3_stmt *st)
 	return xasprintf("/ %.*f", g / b < 10 ? 2 : 0, g / b);
 }
 
-static struct error *load_section(struct report_ctx *ctx, size_t i, size_t max, struct diff_rows *rows)
+static struct error *load_section(struct report_ctx *ctx, size_t i, size_t max,
+				  struct diff_rows *rows)
 {
 	struct error *err = NULL;
 	sqlite3_stmt *st;
@@ -65,7 +67,8 @@ static struct error *load_section(struct report_ctx *ctx, size_t i, size_t max, 
 		const char *unit = (const char *)sqlite3_column_text(st, 1);
 		struct diff_row *r;
 
-		if (!ctx->opt->verbose && (n >= max || sqlite3_column_double(st, 6) < sections[i].least)) {
+		if (!ctx->opt->verbose &&
+		    (n >= max || sqlite3_column_double(st, 6) < sections[i].least)) {
 			rows->left_out++;
 			continue;
 		}

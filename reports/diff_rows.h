@@ -9,7 +9,7 @@
 #include "model.h"
 
 struct diff_row {
-	const char	*section;	/* its heading; the same pointer for all rows of one section */
+	const char *section; /* its heading; the same pointer for all rows of one section */
 	char		*name, *good, *bad, *change;
 	double		effect;
 };

@@ -36,6 +36,7 @@ static const struct section {
 	{ "analyze info", "facts", "Facts", html_facts, true },
 	{ "analyze", "ruled-out", "Not this", html_ruled_out, false },
 	{ "analyze info", "not-seen", "Visibility", html_not_seen, false },
+	{ "diff", "differences", "Differences", html_diff, false },
 };
 
 static bool has_word(const char *list, const char *word)
@@ -206,7 +207,7 @@ static struct error *html_render(struct report_ctx *ctx)
 	struct html h = { .ctx = ctx, .out = ctx->out };
 	struct error *err;
 
-	if (!has_word("analyze info stalls chain exits latency", ctx->view))
+	if (!has_word("analyze info stalls chain exits latency diff", ctx->view))
 		return error_new(ERR_USAGE, "format html has no view for '%s'", ctx->view);
 	err = put_page(&h);
 	html_cites_free(&h);

@@ -110,6 +110,7 @@ struct error *html_logs(struct html *h);
 struct error *html_facts(struct html *h);
 struct error *html_ruled_out(struct html *h);
 struct error *html_not_seen(struct html *h);
+struct error *html_diff(struct html *h);
 
 /*
  * html_pick_drawn() - choose the stalls whose chains are drawn: those that --stall or --at ask for,

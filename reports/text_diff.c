@@ -36,7 +36,8 @@ struct error *text_diff(struct text *t)
 		line = diff_headline(&rows);
 		text_item(t, 0, 0, t->bold, "Good against bad:", "%s.", line);
 		for (from = 0; from < rows.n; from = i) {
-			for (i = from + 1; i < rows.n && rows.r[i].section == rows.r[from].section; i++)
+			for (i = from + 1; i < rows.n && rows.r[i].section == rows.r[from].section;
+			     i++)
 				;
 			put_section(t, &rows, from, i);
 		}
