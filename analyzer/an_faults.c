@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_faults.c - guest page faults that KVM handled, per vCPU: how many, on how many pages, how often
- * on a page that had faulted before, by what access.
+ * an_faults.c - guest page faults that KVM handled, per vCPU: how many, on how many pages, how
+ * often on a page that had faulted before, by what access.
  *
  * From kvm_page_fault; where that is not recorded, from the exits that are nested page faults, of
  * which only AMD's tell the page (info2). Error codes are the EPT violation's exit qualification
@@ -21,7 +21,10 @@
 #define BIN_NS		10000000
 
 /* What an error code says, in both readings. */
-enum code { EPT_READ, EPT_WRITE, EPT_FETCH, EPT_PRESENT, PF_READ, PF_WRITE, PF_FETCH, PF_PRESENT, N_CODES };
+enum code {
+	EPT_READ, EPT_WRITE, EPT_FETCH, EPT_PRESENT,
+	PF_READ, PF_WRITE, PF_FETCH, PF_PRESENT, N_CODES
+};
 
 struct mark {
 	uint64_t	time, pos;
@@ -213,7 +216,8 @@ static struct error *write_faults(struct engine *e, const struct state *s, const
 	uint64_t pos[] = { f->first.pos, f->last.pos, f->busiest_at.pos };
 	bool paged = !s->by_exit || has_reason(e, "npf");
 	int64_t v[4] = { 0 }, pages = (int64_t)f->pages, again = (int64_t)f->again;
-	size_t n = f->n == 1 ? 1 : f->busiest_at.pos == f->first.pos || f->busiest_at.pos == f->last.pos ? 2 : 3;
+	bool third = f->busiest_at.pos != f->first.pos && f->busiest_at.pos != f->last.pos;
+	size_t n = f->n == 1 ? 1 : third ? 3 : 2;
 	_cleanup_free_ char *cites = engine_cites(e, times, pos, n);
 	int i;
 
@@ -226,21 +230,24 @@ static struct error *write_faults(struct engine *e, const struct state *s, const
 		"iIIiiiiIIiIIIIiis", e->s->source_id, vm ? &vm : NULL, vcpu ? &vcpu : NULL, (int64_t)t->tid,
 		(int64_t)f->first.time, (int64_t)f->last.time, (int64_t)f->n, paged ? &pages : NULL,
 		paged ? &again : NULL, (int64_t)(paged && f->capped), codes ? &v[0] : NULL,
-		codes ? &v[1] : NULL, codes ? &v[2] : NULL, codes ? &v[3] : NULL, (int64_t)f->busiest,
+		codes ? &v[1] : NULL, codes ? &v[2] : NULL, codes ? &v[3] : NULL,
+		(int64_t)f->busiest,
 		(int64_t)(f->busiest_at.time / BIN_NS * BIN_NS), cites);
 }
 
 static struct error *faults_flush(struct engine *e, void *state)
 {
 	const struct state *s = state;
-	bool ept = has_reason(e, "EPT_VIOLATION"), pf = has_reason(e, "npf") || has_reason(e, "EXCEPTION_NMI");
+	bool ept = has_reason(e, "EPT_VIOLATION");
+	bool pf = has_reason(e, "npf") || has_reason(e, "EXCEPTION_NMI");
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
 		const struct faults *f = &s->v[i];
 
 		if (f->n)
-			TRY(write_faults(e, s, f, ept ? &f->codes[EPT_READ] : pf ? &f->codes[PF_READ] : NULL));
+			TRY(write_faults(e, s, f, ept ? &f->codes[EPT_READ] :
+						  pf ? &f->codes[PF_READ] : NULL));
 	}
 	return NULL;
 }

@@ -45,18 +45,20 @@ static void *keys_begin(struct engine *e)
 
 static bool same_key(const struct keyed *a, const struct keyed *b)
 {
-	return a->k[0] == b->k[0] && a->k[1] == b->k[1] && a->task == b->task && a->vcpu == b->vcpu &&
-	       a->kind == b->kind && a->has == b->has && a->others == b->others;
+	return a->k[0] == b->k[0] && a->k[1] == b->k[1] && a->task == b->task &&
+	       a->vcpu == b->vcpu && a->kind == b->kind && a->has == b->has &&
+	       a->others == b->others;
 }
 
 static uint32_t *slot_of(const struct keys *s, const struct keyed *x)
 {
-	uint64_t h = (x->k[0] + ((uint64_t)x->kind << 56 | (uint64_t)x->others << 55)) * 0x9e3779b97f4a7c15ULL;
-	uint32_t i;
+	uint64_t h = x->k[0] + ((uint64_t)x->kind << 56 | (uint64_t)x->others << 55);
+	uint32_t mask = s->hash_size - 1, i;
 
+	h *= 0x9e3779b97f4a7c15ULL;
 	h = (h ^ h >> 29 ^ x->k[1]) * 0xc2b2ae3d27d4eb4fULL;
 	h = (h ^ h >> 32 ^ ((uint64_t)x->task << 32 | x->vcpu)) * 0x9e3779b97f4a7c15ULL;
-	for (i = (uint32_t)(h >> 32) & (s->hash_size - 1); s->hash[i]; i = (i + 1) & (s->hash_size - 1))
+	for (i = (uint32_t)(h >> 32) & mask; s->hash[i]; i = (i + 1) & mask)
 		if (same_key(&s->v[s->hash[i] - 1], x))
 			break;
 	return &s->hash[i];
@@ -215,7 +217,7 @@ static int by_task(const void *a, const void *b, void *arg)
 	return (i > k) - (i < k);
 }
 
-/* The vCPU an event is about: its own number in the thread's VM, or in the only VM; else the thread. */
+/* The vCPU an event is about: its number in the thread's VM, or the only one; else the thread. */
 static uint32_t vcpu_of(const struct engine *e, const struct keyed *x)
 {
 	const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
@@ -273,9 +275,10 @@ static char *key_text(struct engine *e, const struct keyed *x, int64_t num[2], b
 	out = open_memstream(&text, &size);
 	for (i = 0; out && i < 2; i++) {
 		uint8_t how = row->k[i].how;
-		/* of a 32-bit slot shown in hexadecimal the sign means nothing */
-		uint64_t v = how == KEY_HEX && row->k[i].slot >= KS_B0 ? (uint32_t)x->k[i] : x->k[i];
+		uint64_t v = x->k[i];
 
+		if (how == KEY_HEX && row->k[i].slot >= KS_B0)	/* the sign means nothing */
+			v = (uint32_t)v;
 		if (!(x->has & 1 << i))
 			continue;
 		if (i && x->has & 1)
@@ -293,8 +296,9 @@ static struct error *write_row(struct engine *e, const struct keyed *x, bool cit
 {
 	const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
 	const char *names = event_keys_of((enum event_kind)x->kind)->name;
-	uint32_t vcpu = vcpu_of(e, x), vm = vcpu != VCPU_NONE ? e->vcpus[vcpu].vm : t ? t->vm : VM_NONE;
-	uint64_t times[] = { x->first, x->last, x->max_time }, pos[] = { x->first_pos, x->last_pos, x->max_pos };
+	uint32_t v = vcpu_of(e, x), vm = v != VCPU_NONE ? e->vcpus[v].vm : t ? t->vm : VM_NONE;
+	uint64_t times[] = { x->first, x->last, x->max_time };
+	uint64_t pos[] = { x->first_pos, x->last_pos, x->max_pos };
 	_cleanup_free_ char *event = xstrndup(names, strcspn(names, "|"));
 	_cleanup_free_ char *cites = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -313,10 +317,10 @@ static struct error *write_row(struct engine *e, const struct keyed *x, bool cit
 		" last_ns, busiest, value_sum, value_min, value_max, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
 		"CASE WHEN ?15 THEN ?16 END, CASE WHEN ?15 THEN ?17 END, CASE WHEN ?15 THEN ?18 END, ?19)",
 		"iIIIsIssIIiiiiidiis", e->s->source_id, vm != VM_NONE ? &e->vms[vm].row_id : NULL,
-		vcpu != VCPU_NONE ? &e->vcpus[vcpu].row_id : NULL, t && t->row_id ? &t->row_id : NULL,
-		t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, event, text, has[0] ? &num[0] : NULL,
-		has[1] ? &num[1] : NULL, (int64_t)x->count, (int64_t)x->first, (int64_t)x->last,
-		(int64_t)x->busiest, (int64_t)(x->values != 0), x->sum, x->min, x->max, cites);
+		v != VCPU_NONE ? &e->vcpus[v].row_id : NULL, t && t->row_id ? &t->row_id : NULL,
+		t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, event, text,
+		has[0] ? &num[0] : NULL, has[1] ? &num[1] : NULL, (int64_t)x->count,
+		(int64_t)x->first, (int64_t)x->last, (int64_t)x->busiest, (int64_t)(x->values != 0), x->sum, x->min, x->max, cites);
 }
 
 /* Rows of one event's @n keys, commonest first: as they are, then the rest by thread. */

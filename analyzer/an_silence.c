@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * an_silence.c - stretches in which no CPU of a system-wide recording had any event: firmware (SMM),
- * stop_machine, or a host that was idle. The longest are written, with how many CPUs had something
- * to run when it began and how long gaps ordinarily are; where events were lost, that explains it.
+ * an_silence.c - stretches in which no CPU of a system-wide recording had any event: firmware
+ * (SMM), stop_machine, or a host that was idle. The longest are written, with how many CPUs had
+ * something to run when it began and how long gaps ordinarily are; where events were lost, that
+ * explains it.
  */
 #include "engine.h"
 #include "topn.h"
@@ -129,7 +130,8 @@ static struct error *silence_flush(struct engine *e, void *state)
 				"INSERT INTO silence(source_id, start_ns, duration_ns, cpus, busy, usual_ns, lost, cites)"
 				" VALUES(?,?,?,?,?,?,?,?)",
 				"iiiiiiis", e->s->source_id, (int64_t)q->start, (int64_t)q->ns,
-				(int64_t)q->cpus, (int64_t)q->busy, (int64_t)usual, (int64_t)q->lost, cites));
+				(int64_t)q->cpus, (int64_t)q->busy, (int64_t)usual,
+				(int64_t)q->lost, cites));
 	}
 	return NULL;
 }

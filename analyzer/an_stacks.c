@@ -45,19 +45,22 @@ static void *stacks_begin(struct engine *e)
 
 static uint32_t hash_of(uint32_t stack, uint32_t task, uint16_t type, char state)
 {
-	uint64_t h = ((uint64_t)stack << 32 | task) ^ (uint64_t)type << 20 ^ (uint64_t)(unsigned char)state << 40;
+	uint64_t h = ((uint64_t)stack << 32 | task) ^ (uint64_t)type << 20;
 
+	h ^= (uint64_t)(unsigned char)state << 40;
 	return (uint32_t)((h * 0x9e3779b97f4a7c15ULL) >> 33);
 }
 
-static struct slot *slot_of(struct stacks *s, uint32_t stack, uint32_t task, uint16_t type, char state)
+static struct slot *slot_of(struct stacks *s, uint32_t stack, uint32_t task, uint16_t type,
+			    char state)
 {
 	uint32_t i = hash_of(stack, task, type, state);
 
 	for (;; i++) {
 		struct slot *x = &s->slots[i & (s->size - 1)];
 
-		if (!x->used || (x->stack == stack && x->task == task && x->type == type && x->state == state))
+		if (!x->used || (x->stack == stack && x->task == task && x->type == type &&
+				 x->state == state))
 			return x;
 	}
 }
@@ -81,8 +84,12 @@ static char state_letter(const struct task *t)
 		uint16_t	bit;
 		char		letter;
 	} letters[] = {
-		{ TSTATE_UNINTERRUPTIBLE, 'D' }, { TSTATE_INTERRUPTIBLE, 'S' }, { TSTATE_IDLE, 'I' },
-		{ TSTATE_STOPPED, 'T' },	 { TSTATE_TRACED, 't' },	{ TSTATE_PARKED, 'P' },
+		{ TSTATE_UNINTERRUPTIBLE, 'D' },
+		{ TSTATE_INTERRUPTIBLE, 'S' },
+		{ TSTATE_IDLE, 'I' },
+		{ TSTATE_STOPPED, 'T' },
+		{ TSTATE_TRACED, 't' },
+		{ TSTATE_PARKED, 'P' },
 	};
 
 	if (t->state == SCHED_PREEMPTED)
@@ -96,14 +103,15 @@ static char state_letter(const struct task *t)
 /* The state in which @task has just left its CPU, when this chain is of that switch; else 0. */
 static char left_in(const struct engine *e, uint32_t task, const struct event *ev)
 {
-	if (ev->kind != EV_STACK || task == TASK_NONE || task_is_idle(task) || !(e->seen & KIND(SCHED_SWITCH)) ||
-	    e->tasks[task].since != ev->time)
+	if (ev->kind != EV_STACK || task == TASK_NONE || task_is_idle(task) ||
+	    !(e->seen & KIND(SCHED_SWITCH)) || e->tasks[task].since != ev->time)
 		return 0;
 	return state_letter(&e->tasks[task]);
 }
 
 /* @task leaves its CPU; a second chain of the same switch (the user's) changes nothing. */
-static void go_off(struct engine *e, struct stacks *s, uint32_t task, const struct slot *x, uint64_t time)
+static void go_off(struct engine *e, struct stacks *s, uint32_t task, const struct slot *x,
+		   uint64_t time)
 {
 	if (task >= s->n_off) {
 		uint32_t n = MAX((uint32_t)e->cap_tasks, task + 1);
@@ -115,7 +123,8 @@ static void go_off(struct engine *e, struct stacks *s, uint32_t task, const stru
 	if (s->off[task].state && s->off[task].since == time)
 		return;
 	s->open += !s->off[task].state;
-	s->off[task] = (struct off){ .since = time, .stack = x->stack, .type = x->type, .state = x->state };
+	s->off[task] = (struct off){ .since = time, .stack = x->stack, .type = x->type,
+				     .state = x->state };
 }
 
 static void come_back(struct stacks *s, uint32_t task, uint64_t time)
@@ -211,7 +220,8 @@ static struct error *stacks_flush(struct engine *e, void *state)
 		const struct slot *x = &s->slots[i];
 		const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
 		int64_t row = stream_stack_row(e->s, x->stack), task_id = t ? t->row_id : 0,
-			tid = t ? t->tid : 0, cite, off = (int64_t)x->off_ns, max = (int64_t)x->max_off_ns;
+			tid = t ? t->tid : 0, cite, off = (int64_t)x->off_ns,
+			max = (int64_t)x->max_off_ns;
 		char left[2] = { x->state, '\0' };
 
 		if (!row)

@@ -126,7 +126,8 @@ struct analysis {
 	void		(*lost)(struct engine *e, void *state, uint16_t cpu);
 	/* gap() - there was no event between @from and @ev, which is about to be handled, for more
 	 * than ENGINE_GAP_NS. May be NULL. */
-	void		(*gap)(struct engine *e, void *state, const struct event *ev, uint64_t from);
+	void		(*gap)(struct engine *e, void *state, const struct event *ev,
+			       uint64_t from);
 	/* flush() - write rows; @e->last_ns is the last event's time. Called after the core wrote
 	 * source/task/vm/vcpu ids. */
 	struct error	*(*flush)(struct engine *e, void *state);
@@ -233,12 +234,14 @@ uint64_t engine_sampled(const struct engine *e);
  * In flush. */
 bool engine_visible(const struct engine *e, enum event_kind kind);
 
-/* gap_slot() - which of engine.gaps a time between two events counts in; gap_limit() - its longest. */
+/* gap_slot() - in which of engine.gaps a time between events counts; gap_limit() - its longest. */
 static inline unsigned int gap_slot(uint64_t ns)
 {
 	unsigned int log = 63u - (unsigned int)__builtin_clzll(ns | 1u << ENGINE_GAP_BITS);
 
-	return (log << ENGINE_GAP_BITS) + (unsigned int)(ns >> (log - ENGINE_GAP_BITS) & ((1u << ENGINE_GAP_BITS) - 1));
+	unsigned int step = ns >> (log - ENGINE_GAP_BITS) & ((1u << ENGINE_GAP_BITS) - 1);
+
+	return (log << ENGINE_GAP_BITS) + step;
 }
 
 static inline uint64_t gap_limit(unsigned int slot)

@@ -27,5 +27,6 @@ bool event_keyed(enum event_kind kind)
 {
 	const struct event_keys *k = &keys[kind];
 
-	return (unsigned int)kind >= EV_N_ENGINE || k->always || k->k[0].slot || k->k[1].slot || k->value;
+	return (unsigned int)kind >= EV_N_ENGINE || k->always || k->k[0].slot || k->k[1].slot ||
+	       k->value;
 }

@@ -26,7 +26,7 @@ struct event_keys {
 	uint8_t		value, vcpu;	/* enum key_slot */
 };
 
-/* event_keys_of() - the row of @kind; event_keyed() (engine.h) says whether it asks for anything. */
+/* event_keys_of() - the row of @kind; event_keyed() (engine.h) says whether it asks for any. */
 const struct event_keys *event_keys_of(enum event_kind kind);
 
 /* key_present() - does the slot hold a field's value (not the sentinel of an absent one)? */

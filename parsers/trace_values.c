@@ -147,7 +147,8 @@ static const char *word_end(const char *p, const char *end)
 static void set_word(struct sink *k, unsigned int slot, const char *s, size_t len)
 {
 	if (k->reasons)
-		set_slot(k, slot, strtab_id(&k->reasons->s->strings, s, MIN(len, (size_t)WORD_MAX)));
+		set_slot(k, slot,
+			 strtab_id(&k->reasons->s->strings, s, MIN(len, (size_t)WORD_MAX)));
 }
 
 /* Words joined by '|' as bits; unknown ones and a number (0x0) add nothing. */

@@ -153,8 +153,9 @@ static void many_vcpus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events),	cmocka_unit_test(amd_exits),  cmocka_unit_test(intel_exits),
-		cmocka_unit_test(code_unknown), cmocka_unit_test(many_pages), cmocka_unit_test(many_vcpus),
+		cmocka_unit_test(events),      cmocka_unit_test(amd_exits),
+		cmocka_unit_test(intel_exits), cmocka_unit_test(code_unknown),
+		cmocka_unit_test(many_pages),  cmocka_unit_test(many_vcpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,13 +215,14 @@ static const struct want {
 	{ "io_page_fault: IOMMU:vfio-pci 0000:01:00.0 iova=0x0000000000001000 flags=0x0010", "flags=0x10", NO, -1 },
 };
 
-static struct error *open_engine(struct parse_ctx *ctx, struct stream **ret, const struct source_desc *desc,
-				 const struct stream_ops *ops, void *ops_priv)
+static struct error *open_engine(struct parse_ctx *ctx, struct stream **ret,
+				 const struct source_desc *desc, const struct stream_ops *ops,
+				 void *ops_priv)
 {
 	return stream_open(ret, ctx->db, desc, ops, ops_priv, &engine_consumer, ctx->open_arg);
 }
 
-/* @text through the ftrace parser into an engine; the case. @whole: every event must be understood. */
+/* The case of @text through the ftrace parser and an engine. @whole: all must be understood. */
 static struct case_db *parse(const char *text, bool whole)
 {
 	static const struct engine_options opt;

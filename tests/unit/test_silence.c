@@ -98,7 +98,10 @@ static void in_guest(void **state)
 static void not_system_wide(void **state)
 {
 	static const struct { enum cov_complete complete; enum cov_scope scope; } types[] = {
-		{ COV_ALL, COV_TASKS }, { COV_ALL, COV_CPUS }, { COV_FILTERED, COV_SYSTEM }, { COV_SAMPLED, COV_SYSTEM },
+		{ COV_ALL, COV_TASKS },
+		{ COV_ALL, COV_CPUS },
+		{ COV_FILTERED, COV_SYSTEM },
+		{ COV_SAMPLED, COV_SYSTEM },
 	};
 
 	(void)state;
@@ -152,8 +155,9 @@ static void steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(longest), cmocka_unit_test(limit),	cmocka_unit_test(losses),
-		cmocka_unit_test(in_guest), cmocka_unit_test(not_system_wide), cmocka_unit_test(sixty_four),
+		cmocka_unit_test(longest),	   cmocka_unit_test(limit),
+		cmocka_unit_test(losses),	   cmocka_unit_test(in_guest),
+		cmocka_unit_test(not_system_wide), cmocka_unit_test(sixty_four),
 		cmocka_unit_test(steps),
 	};
 
