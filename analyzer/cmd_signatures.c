@@ -3,6 +3,7 @@
  * cmd_signatures.c - the catalogue: list it, show one signature, lint files before they are used.
  */
 #include <json-c/json.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -234,6 +235,22 @@ static struct error *record(struct case_db *db, const struct catalogue *c, const
 	return record_script(db, c, ids, n_ids, out);
 }
 
+/* With -v also what all verdicts together took, evidence and writing included. */
+static struct error *cost(struct case_db *db, const struct catalogue *c, const char *const *ids,
+			  size_t n_ids, bool verbose, FILE *out)
+{
+	struct timespec a, b;
+
+	if (verbose) {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+		TRY(verdicts_compute(db, c));
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+		fprintf(out, "# all verdicts: %.1f ms of CPU time\n", (double)(b.tv_sec - a.tv_sec) * 1e3 +
+			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
+	}
+	return signatures_cost(db, c, ids, n_ids, out);
+}
+
 /* The id is the name of the file that is written. */
 static struct error *draft(struct case_db *db, const struct options *opt, FILE *out)
 {
@@ -261,7 +278,7 @@ static struct error *of_case(const char *verb, const struct options *opt, const 
 	else if (!db)
 		err = error_new(ERR_USAGE, "signatures %s: name an input", verb);
 	else if (!strcmp(verb, "cost"))
-		err = signatures_cost(db, c, ids, n_ids, out);
+		err = cost(db, c, ids, n_ids, opt->verbose, out);
 	else
 		err = draft(db, opt, out);
 	if (db)
