@@ -307,6 +307,19 @@ static void name_fold(struct chain *c, struct link *l)
 
 static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t from, uint64_t to);
 
+/*
+ * A form without flags names the interrupted task as the waker. Who waits for a grace period is woken by RCU's
+ * callback, which runs in softirq unless RCU's own threads run it.
+ */
+static bool rcu_softirq(const struct chain *c, const struct hist_seg *s)
+{
+	char comm[24];
+
+	return !(s->wflags & EVF_KNOWN) && HCTX_TYPE(s->ctx) == HCTX_FUNC &&
+	       HCTX_VALUE(s->ctx) < STREAM_RCU_WAITS && s->waker != TASK_NONE &&
+	       strncmp(engine_comm(&c->h->e->tasks[s->waker], comm), "rcu", 3);
+}
+
 /* A sleep: why, until woken by whom, and what the waker did meanwhile. */
 static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s, bool open_end)
 {
@@ -337,6 +350,11 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 	 * the idle task wakes nobody by itself: an interrupt did, whether or not the form carries
 	 * flags
 	 */
+	if (rcu_softirq(c, s)) {
+		l->flags |= LF_SOFTIRQ | LF_INFERRED;
+		l->named_ns = s->end - s->start;
+		return;
+	}
 	if (irq || s->waker == 0) {
 		l->flags |= (s->wflags & EVF_SOFTIRQ) && !(s->wflags & EVF_HARDIRQ) ? LF_SOFTIRQ
 										    : LF_IRQ;

@@ -31,7 +31,7 @@ enum event_kind {
 	EV_PROBE_ROOT,	 /* hv_track_root_tdp: a0 = root (second argument), b0 = function */
 	EV_PROBE_REWEIGHT, /* reweight_entity: a0 = se, a1 = old, a2 = new weight, a3 = vruntime */
 	EV_SAMPLE,	   /* cpu-clock, cycles ...: a0 = ip, b0 = stack id or EVENT_U32_NONE */
-	EV_FUNC_ENTER,	  /* function_graph "f() {" or function tracer: b0 = function, b1 = depth */
+	EV_FUNC_ENTER,	  /* function_graph "f() {": b0 = function, b1 = depth */
 	EV_FUNC_EXIT,	  /* function_graph "}" : b0 = function or EVENT_U32_NONE, b1 = depth, a0 =
 			     duration ns or 0 */
 	EV_FUNC_LEAF,	  /* function_graph "f();": b0 = function, b1 = depth, a0 = duration ns */

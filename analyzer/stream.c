@@ -116,6 +116,11 @@ enum event_kind stream_probe_kind(struct stream *s, const char *name, uint32_t *
 	return ret ? EV_PROBE_RETURN : EV_PROBE_ENTER;
 }
 
+/* kernel/rcu/update.c, tree.c, srcutree.c: they sleep until wakeme_after_rcu() completes them. */
+static const char *const rcu_waits[STREAM_RCU_WAITS] = {
+	"synchronize_rcu", "__wait_rcu_gp", "synchronize_srcu", "rcu_barrier",
+};
+
 static bool is_probe_system(const char *system)
 {
 	return !strcmp(system, "kprobes") || !strcmp(system, "uprobes") || !strcmp(system, "fprobes") ||
@@ -337,6 +342,8 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 	s->consumer = consumer;
 	s->consumer_priv = consumer_priv;
 	strtab_init(&s->strings, STREAM_MAX_STRINGS);
+	for (i = 0; i < STREAM_RCU_WAITS; i++)
+		strtab_id(&s->strings, rcu_waits[i], strlen(rcu_waits[i]));
 	strtab_init(&s->stacks, STREAM_MAX_STACKS);
 	s->priv = p;
 	pthread_mutex_init(&p->lock, NULL);

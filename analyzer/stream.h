@@ -21,6 +21,8 @@ struct stream;
 
 #define STREAM_BATCH		4096		/* events */
 #define STREAM_MAX_TYPES	60000
+/* The first string ids of each stream are functions that sleep until RCU's callback wakes them. */
+#define STREAM_RCU_WAITS	4
 #define STREAM_MAX_STRINGS	(1u << 20)
 #define STREAM_MAX_STACKS	(1u << 20)
 #define STACK_MAX_FRAMES	256

@@ -150,10 +150,17 @@ def main():
     for directory in REPORTED:
         same_events(directory)
     same_events("G-damaged", "trace-lost.dat")
-    for directory in ("D-quota-l2-20ms", "D-control-l2-noquota", "E-ksm-numa-on-4k"):
+    for directory in ("D-quota-l2-20ms", "D-control-l2-noquota", "E-ksm-numa-on-4k", "C-createvm-6.1-default"):
         binary, text = like_text(directory)
         ok(shapes(binary) == shapes(text), f"{directory}: chains of the same shapes, as often",
            set(shapes(binary)) ^ set(shapes(text)))
+        edge = 1000 * 2 * max(1, binary["totals"]["stalls"])
+        ok(binary["totals"]["stalls"] == text["totals"]["stalls"] and
+           all(abs(binary["totals"][k] - text["totals"][k]) <= edge for k in ("stall_ns", "named_ns")),
+           f"{directory}: as many stalls, as long, as much of them named", binary["totals"], text["totals"])
+        durations = [sorted(x["duration_ns"] for x in a["stalls"]) for a in (binary, text)]
+        far = [(x, y) for x, y in zip(*durations) if abs(x - y) > 2000]
+        ok(len(durations[0]) == len(durations[1]) and not far, f"{directory}: each stall within 1 us an edge", far[:3])
     with tempfile.TemporaryDirectory() as temp:
         if shutil.which("trace-cmd"):
             packings("D-quota-l2-20ms", temp)
