@@ -69,7 +69,7 @@ static void put_kernels(struct html *h, struct json_object *v)
 	if (js_len(v, "fixed_by"))
 		put_changes(h, v, "fixed_by", "Fixed by");
 	else
-		html_raw(h, "<p>No kernel change mends it: it is how the host is set up.</p>");
+		html_raw(h, "<p>It names no kernel change that mends it.</p>");
 	if (kernel) {
 		html_raw(h, "<p><span class=\"lead\">This host runs</span> <b>");
 		html_name(h, kernel, 80);
@@ -185,7 +185,10 @@ static void put_bug(struct html *h, struct json_object *v)
 		  "<span class=\"badge v-%s\">%s</span> <span>Signature <code>", levels[i].verdict, levels[i].verdict,
 		  levels[i].badge);
 	html_wbr(h, js_str(v, "id"));
-	html_raw(h, "</code></span></p>\n<h1 id=\"verdict\">");
+	html_raw(h, "</code></span>");
+	if (verdict_is(v, "possible"))
+		html_raw(h, " <b>No known bug is shown; this one is possible.</b>");
+	html_raw(h, "</p>\n<h1 id=\"verdict\">");
 	html_says(h, js_str(v, "title"));
 	html_raw(h, "</h1>\n<p class=\"where\">");
 	html_subject(h, v);

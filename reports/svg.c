@@ -10,7 +10,7 @@
 #define HEIGHT		280
 #define LEFT		66
 #define RIGHT		626
-#define TOP		34
+#define TOP		14
 #define BOTTOM		236
 #define TICKS_MAX	12
 
@@ -19,6 +19,16 @@ struct axis {
 	bool		log;
 	enum plot_unit	unit;
 	double		step;
+};
+
+/* Small marks whose shape tells series apart, too. */
+static const char *const shapes[PLOT_COLOURS] = {
+	"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
+	"m-2.5-2.5h5v5h-5z",
+	"m0-3l3 5.5h-6z",
+	"m0-3.5l3.5 3.5l-3.5 3.5l-3.5-3.5z",
+	"m0 3l3-5.5h-6z",
+	"m-3-1h6v2h-6z",
 };
 
 void plot_range(const struct plot *p, bool y, double *min, double *max)
@@ -170,14 +180,9 @@ static void put_steps(struct html *h, const struct plot_series *s, const struct 
 	html_rawf(h, "\"/>\n");
 }
 
-/* Small marks whose shape tells series apart, too. */
 static void put_points(struct html *h, const struct plot_series *s, const struct axis *x,
 		       const struct axis *y)
 {
-	static const char *const shapes[PLOT_COLOURS] = {
-		"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0", "m-2.5-2.5h5v5h-5z", "m0-3l3 5.5h-6z", "m0-3.5l3.5 3.5l-3.5 3.5l-3.5-3.5z",
-		"m0 3l3-5.5h-6z", "m-3-1h6v2h-6z",
-	};
 	size_t i;
 
 	html_rawf(h, "<path class=\"points c%d\" d=\"", s->colour);
@@ -186,18 +191,24 @@ static void put_points(struct html *h, const struct plot_series *s, const struct
 	html_raw(h, "\"/>\n");
 }
 
+/* Outside of the picture, where it can wrap. */
 static void put_legend(struct html *h, const struct plot *p)
 {
-	double x = LEFT;
 	size_t i;
 
-	for (i = 0; p->n_series > 1 && i < p->n_series; i++) {
-		html_rawf(h, "<rect class=\"bars c%d\" x=\"%.0f\" y=\"14\" width=\"10\" height=\"10\"/><text class=\"key\" x=\"%.0f\" y=\"23\">",
-			  p->series[i].colour, x, x + 15);
-		html_cut(h, p->series[i].name, 28);
-		html_raw(h, "</text>\n");
-		x += 32 + 6.6 * (double)MIN(strlen(p->series[i].name), (size_t)28);
+	if (p->n_series < 2)
+		return;
+	html_raw(h, "<ul class=\"key\">");
+	for (i = 0; i < p->n_series; i++) {
+		const struct plot_series *s = &p->series[i];
+
+		html_rawf(h, "<li><svg width=\"14\" height=\"10\" aria-hidden=\"true\"><path class=\"%s c%d d%d\" d=\"%s%s\"/></svg>",
+			  s->kind == PLOT_STEPS ? "steps" : "points", s->colour, s->colour,
+			  s->kind == PLOT_STEPS ? "M0 5h14" : "M7 5", s->kind == PLOT_STEPS ? "" : shapes[s->colour]);
+		html_name(h, s->name, 36);
+		html_raw(h, "</li>");
 	}
+	html_raw(h, "</ul>");
 }
 
 void svg_plot(FILE *out, const struct plot *p)
@@ -210,7 +221,9 @@ void svg_plot(FILE *out, const struct plot *p)
 	set_axis(&y, p, true);
 	html_rawf(&h, "<figure class=\"plot\"><figcaption>");
 	html_text(&h, p->title);
-	html_rawf(&h, "</figcaption><svg role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"", WIDTH, HEIGHT);
+	html_raw(&h, "</figcaption>");
+	put_legend(&h, p);
+	html_rawf(&h, "<svg role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"", WIDTH, HEIGHT);
 	html_text(&h, p->summary ? p->summary : p->title);
 	html_raw(&h, "\">\n");
 	put_ticks(&h, &y, true);
@@ -232,7 +245,6 @@ void svg_plot(FILE *out, const struct plot *p)
 		html_cut(&h, p->notes[i].text, 30);
 		html_raw(&h, "</text>\n");
 	}
-	put_legend(&h, p);
 	html_rawf(&h, "<text x=\"%d\" y=\"%d\">", (LEFT + RIGHT) / 2, BOTTOM + 38);
 	html_text(&h, p->x.label);
 	html_rawf(&h, "</text><text class=\"y-label\" transform=\"translate(12 %d) rotate(-90)\">", (TOP + BOTTOM) / 2);
