@@ -214,6 +214,28 @@ static void put_absent(struct html *h, struct json_object *v)
 		html_raw(h, "</p>\n");
 }
 
+/* What it may be mistaken for, what tells them apart, and how those verdicts stand. */
+static void put_lookalikes(struct html *h, struct json_object *v)
+{
+	size_t i, n = js_len(v, "lookalikes");
+
+	if (!n)
+		return;
+	html_rawf(h, "<details><summary>Not to be mistaken for: %zu like it</summary><ul class=\"lines\">\n", n);
+	for (i = 0; i < n; i++) {
+		struct json_object *a = js_at(v, "lookalikes", i);
+
+		html_raw(h, "<li><b>");
+		html_says(h, js_str(a, "title"));
+		html_raw(h, "</b> (");
+		html_text(h, js_str(a, "verdict"));
+		html_raw(h, "): ");
+		html_says(h, js_str(a, *js_str(a, "tells_apart") ? "tells_apart" : "because"));
+		html_raw(h, "</li>\n");
+	}
+	html_raw(h, "</ul></details>\n");
+}
+
 static void put_subject(struct html *h, struct json_object *v, bool several)
 {
 	if (several) {
@@ -233,6 +255,7 @@ static void put_subject(struct html *h, struct json_object *v, bool several)
 	put_role(h, v, "precondition", NULL);
 	put_role(h, v, "against", "Against it:");
 	put_absent(h, v);
+	put_lookalikes(h, v);
 }
 
 /* All subjects of one signature that are match, likely or possible. */
@@ -246,7 +269,9 @@ static void put_signature(struct html *h, size_t first)
 		n += !strcmp(js_str(json_object_array_get_idx(h->verdicts, i), "id"), id);
 	html_rawf(h, "<article id=\"e-%zu\">\n<h3><span class=\"badge v-%s\">%s</span> ", first, js_str(v, "verdict"), js_str(v, "verdict"));
 	html_says(h, js_str(v, "title"));
-	html_raw(h, "</h3>\n");
+	html_raw(h, "</h3>\n<p class=\"kicker\">Signature <code>");
+	html_wbr(h, id);
+	html_raw(h, "</code></p>\n");
 	if (*js_str(v, "mechanism")) {
 		html_raw(h, "<p class=\"mechanism\">");
 		html_says(h, js_str(v, "mechanism"));
