@@ -320,7 +320,8 @@ static struct error *write_row(struct engine *e, const struct keyed *x, bool cit
 		v != VCPU_NONE ? &e->vcpus[v].row_id : NULL, t && t->row_id ? &t->row_id : NULL,
 		t ? engine_comm(t, comm) : NULL, t ? &tid : NULL, event, text,
 		has[0] ? &num[0] : NULL, has[1] ? &num[1] : NULL, (int64_t)x->count,
-		(int64_t)x->first, (int64_t)x->last, (int64_t)x->busiest, (int64_t)(x->values != 0), x->sum, x->min, x->max, cites);
+		(int64_t)x->first, (int64_t)x->last, (int64_t)x->busiest,
+		(int64_t)(x->values != 0), x->sum, x->min, x->max, cites);
 }
 
 /* Rows of one event's @n keys, commonest first: as they are, then the rest by thread. */
