@@ -333,6 +333,7 @@ static void put_full(struct text *t, struct json_object *v)
 	}
 }
 
+/* Of several only the first is told with what to record: the others are a hint each. */
 static void put_possible(struct text *t, struct json_object *v)
 {
 	put_title(t, v);
@@ -341,6 +342,8 @@ static void put_possible(struct text *t, struct json_object *v)
 	if (*js_str(v, "contradiction"))
 		text_item(t, LABEL, BODY, t->red, "But", "%s", js_str(v, "contradiction"));
 	put_evidence(t, v, "for", t->bold, false);
+	if (t->brief)
+		return;
 	put_evidence(t, v, "against", t->yellow, false);
 	put_list(t, v, "missing", "Not seen");
 	put_commands(t, v);
@@ -442,22 +445,58 @@ static void put_look_alikes(struct text *t, struct tally *y)
 		text_para(t, LABEL, LABEL, "and %zu more (-v shows all)", n - shown);
 }
 
+/* Is anything decisive or strong shown for @v, or is its absence all that is to be told? */
+static bool is_hint(struct json_object *v)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(v, "evidence"); i++) {
+		struct json_object *e = js_at(v, "evidence", i);
+
+		if (is_outcome(e, "for", "shown") && strcmp(js_str(e, "strength"), "supporting"))
+			return true;
+	}
+	return false;
+}
+
+static void put_open_one(struct text *t, struct json_object *v)
+{
+	put_reason(t, v);
+	put_evidence(t, v, "for", t->bold, false);
+	put_list(t, v, "missing", "Not seen");
+	put_commands(t, v);
+}
+
+/*
+ * What has little for it and could not be looked for. Supporting evidence alone is told by name:
+ * `signatures record` has the commands.
+ */
 static void put_open(struct text *t, struct tally *y)
 {
-	size_t i, n = 0;
+	_cleanup_free_ char *names = NULL;
+	size_t i, n = 0, few = 0;
 
 	for (i = 0; i < json_object_array_length(y->all); i++) {
 		struct json_object *v = json_object_array_get_idx(y->all, i);
 
 		if (!is_verdict(v, "cannot-tell") || (!t->verbose && !any_shown(v, "for")))
 			continue;
+		if (!t->verbose && !is_hint(v) && (y->full || y->possible || few)) {
+			few++;
+			if (!seen_before(y->all, i))
+				text_join(&names, ", ", "%s", js_str(v, "id"));
+			continue;
+		}
+		few += !is_hint(v);
 		if (!n++)
 			text_heading(t, "Can't be told from this input");
-		put_reason(t, v);
-		put_evidence(t, v, "for", t->bold, false);
-		put_list(t, v, "missing", "Not seen");
-		put_commands(t, v);
+		put_open_one(t, v);
 	}
+	if (names && !n)
+		text_heading(t, "Can't be told from this input");
+	if (names)
+		text_para(t, LABEL, LABEL + 2, "%s: little for it, and what would decide was not recorded (-v, or `kvmortem "
+			  "signatures record`, says what to record).", names);
 }
 
 static void put_none(struct text *t, const struct tally *y)
