@@ -57,7 +57,7 @@ static const struct {
 	{ "hv_track_root_tdp", "root=%si" },
 };
 
-/* Probes whose arguments need the kernel's debug information: only the catalogue's own commands do. */
+/* Probes whose arguments need debug information: only the catalogue's own commands set them. */
 static const char *const probes_by_hand[] = { "reweight_entity" };
 
 /* Where a fact is read; others are in the fixed part's set. */
@@ -251,7 +251,8 @@ static void add_commands(struct plan *p, struct case_db *db, const struct signat
 static bool counts(const struct sig_item *it)
 {
 	return it->role == SIG_PRECONDITION ||
-	       (it->role == SIG_FOR ? it->strength != SIG_SUPPORTING : it->strength == SIG_DECISIVE);
+	       (it->role == SIG_FOR && it->strength == SIG_STRONG) ||
+	       it->strength == SIG_DECISIVE;
 }
 
 /* All that a signature needs, or with @verdict what that verdict could not see. */

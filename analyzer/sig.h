@@ -34,10 +34,10 @@ struct sig_record {		/* what to record when something could not be seen */
 	unsigned long	line;
 };
 
-struct sig_lookalike {		/* another signature that the same symptom or evidence may suggest */
+struct sig_lookalike {	/* another signature that the same symptom or evidence may suggest */
 	char		*id;
 	char		*tells_apart;
-	char		**by;	/* ids of items of this signature that tell the two apart; may be none */
+	char		**by;	/* items of this signature that tell the two apart; may be none */
 	size_t		n_by;
 	unsigned long	line;
 };
@@ -139,7 +139,7 @@ void lint_cost(sqlite3 *db, const struct signature *s, lint_found found, void *a
  * a positive and a negative bundle, with their files, in fixtures/signatures/ID/expect.tsv.
  */
 void lint_fixtures(const struct signature *s, lint_found found, void *arg);
-/* lint_fixtures_dir() - that fixtures/ (malloc'd); NULL where there is none: a private catalogue. */
+/* lint_fixtures_dir() - that fixtures/ (malloc'd); NULL: none, a private catalogue. */
 char *lint_fixtures_dir(const char *file);
 
 /*

@@ -71,8 +71,7 @@ static struct error *patterns(struct case_db *db, FILE *out, size_t *items)
 		       "SELECT p.shape, p.count, p.worst_ns FROM pattern p JOIN stall s ON s.id = p.worst_stall_id "
 		       "ORDER BY p.total_ns DESC, p.id LIMIT ?", "i", (int64_t)PATTERNS));
 	while (case_step(db, st, &err)) {
-		_cleanup_free_ char *shape = one_line((const char *)sqlite3_column_text(st, 0)),
-				    *in_sql = sql_text((const char *)sqlite3_column_text(st, 0));
+		_cleanup_free_ char *in_sql = sql_text((const char *)sqlite3_column_text(st, 0));
 		int64_t count = sqlite3_column_int64(st, 1), worst = sqlite3_column_int64(st, 2);
 
 		fprintf(out, "  # Here: %" PRId64 " times, up to %.3f ms.\n", count, (double)worst / 1e6);

@@ -397,7 +397,8 @@ static struct error *write_verdict(const struct verdict *all, size_t n, struct v
 		"sssIIsIIdsssssssss", e->sig->id, e->sig->title, verdict_name(v->level),
 		source ? &source : NULL, v->vm ? &v->vm : NULL, vcpus, has_time ? &from : NULL,
 		has_time ? &to : NULL, v->score, v->because, fixed, missing, next,
-		*workaround ? workaround : NULL, e->sig->mechanism, v->contradiction, alike, since));
+		*workaround ? workaround : NULL, e->sig->mechanism,
+		v->contradiction, alike, since));
 	return write_evidence(e, v, id);
 }
 

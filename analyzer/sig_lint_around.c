@@ -184,7 +184,8 @@ void lint_cost(sqlite3 *db, const struct signature *s, lint_found found, void *a
 		if (guard.exceeded)
 			say(found, arg, xasprintf("%s: the query takes over %llu million steps where tables have %d rows: join by ids, "
 						  "bound what it goes through",
-						  s->items[i].id, SQL_STEP_LIMIT / 1000000, FILL_ROWS));
+						  s->items[i].id, SQL_STEP_LIMIT / 1000000,
+						  FILL_ROWS));
 		if (!err)
 			sqlite3_finalize(st);
 		error_free(err);
