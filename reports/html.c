@@ -141,7 +141,7 @@ static struct error *put_section(struct html *h, const struct section *s, char *
 	return err;
 }
 
-/* What tells the verdict goes first, then the bulk as far as there is room; the page has its own order. */
+/* The verdict first, then the bulk as far as there is room; the page has its own order. */
 static struct error *put_sections(struct html *h, uint64_t *have)
 {
 	char *text[ARRAY_SIZE(sections)] = { NULL };

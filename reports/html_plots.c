@@ -160,12 +160,12 @@ static size_t cloud_series(const struct cloud *c, enum plot_kind kind, struct pl
 	size_t i, n = 0;
 
 	for (i = 0; i < PLOT_COLOURS; i++)
-		if (c->n[i])
-			s[n++] = (struct plot_series){.name = c->name[i],
-						      .kind = kind,
-						      .colour = (int)i,
-						      .points = c->points[i],
-						      .n = c->n[i]};
+		if (c->n[i]) {
+			s[n] = (struct plot_series){ .name = c->name[i], .kind = kind, .colour = (int)i };
+			s[n].points = c->points[i];
+			s[n].n = c->n[i];
+			n++;
+		}
 	return n;
 }
 
