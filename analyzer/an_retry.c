@@ -125,7 +125,8 @@ static void retry_event(struct engine *e, void *state, const struct event *ev)
 			v->open = true;
 		}
 		break;
-	default:	/* MMIO emulated, or user space asked: this round is no retry, those before it were */
+	default: /* MMIO emulated, or user space asked: this round is no retry, those before it were
+		  */
 		v->cur.count -= v->open;
 		end_run(r, v);
 		break;

@@ -308,8 +308,8 @@ static void name_fold(struct chain *c, struct link *l)
 static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t from, uint64_t to);
 
 /*
- * A form without flags names the interrupted task as the waker. Who waits for a grace period is woken by RCU's
- * callback, which runs in softirq unless RCU's own threads run it.
+ * A form without flags names the interrupted task as the waker. Who waits for a grace period is
+ * woken by RCU's callback, which runs in softirq unless RCU's own threads run it.
  */
 static bool rcu_softirq(const struct chain *c, const struct hist_seg *s)
 {

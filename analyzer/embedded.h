@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* embedded.h - files embedded in the binary at build: the signatures and the HTML report's style and script. */
+/* embedded.h - files embedded in the binary at build: the signatures and the HTML report's style
+ * and script. */
 #ifndef KM_EMBEDDED_H
 #define KM_EMBEDDED_H
 

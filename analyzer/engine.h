@@ -24,7 +24,7 @@
 #define VCPU_NONE		UINT32_MAX
 #define VM_NONE			UINT32_MAX
 #define TIME_NONE		UINT64_MAX
-#define TID_MAX			(1u << 22) /* the kernel's PID_MAX_LIMIT; beyond it a tid is damage */
+#define TID_MAX			(1u << 22)	/* the kernel's PID_MAX_LIMIT; more is damage */
 #define TID_PAGE_SIZE		(1u << 12)
 
 enum task_role {

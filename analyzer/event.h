@@ -11,7 +11,7 @@
 #include "base.h"
 
 #define EVENT_U32_NONE		UINT32_MAX
-#define EVENT_NONE		(1ull << 63)	/* a 64-bit slot of the catalogue whose field is absent */
+#define EVENT_NONE		(1ull << 63)	/* a 64-bit slot whose field is absent */
 #define EVENT_CPU_NONE		UINT16_MAX
 #define EVENT_POS_BITS		48
 

@@ -129,7 +129,7 @@ enum tp_opcode {
 
 struct tp_op {
 	uint8_t		op;		/* enum tp_opcode */
-	uint8_t		load;		/* STATE, REASON, BITS, SYM: how to read it, TP_OP_U8 ... U64 */
+	uint8_t		load;		/* STATE, REASON, BITS, SYM: TP_OP_U8 ... U64 */
 	uint8_t		slot;		/* 0..3: a[], 4..5: b[] */
 	uint8_t		shift, bits;	/* BITS */
 	uint16_t	offset;
