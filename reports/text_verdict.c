@@ -326,6 +326,7 @@ static void put_full(struct text *t, struct json_object *v)
 	fputc('\n', t->out);
 	if (*js_str(v, "workaround"))
 		text_item(t, LABEL, BODY, t->green, "Do now", "%s", js_str(v, "workaround"));
+	put_list(t, v, "introduced_by", "Since");
 	put_list(t, v, "fixed_by", "Fixed by");
 	if (!is_verdict(v, "match") || t->verbose) {
 		put_list(t, v, "missing", "Not seen");

@@ -208,11 +208,25 @@ static void put_commands(struct ticket *t, struct json_object *v)
 	doc_lines(t->d, lines);
 }
 
+static void put_changes(struct ticket *t, struct json_object *v, const char *key, const char *words)
+{
+	size_t i;
+
+	for (i = 0; i < js_len(v, key); i++) {
+		if (!i) {
+			doc_add(t->d, DOC_PARA, 0);
+			doc_bold(t->d, words);
+			doc_text(t->d, ":");
+		}
+		doc_add(t->d, DOC_ITEM, 1);
+		doc_text(t->d, "%s", json_object_get_string(js_at(v, key, i)));
+	}
+}
+
 static void put_verdict_head(struct ticket *t, struct json_object *v, bool first)
 {
 	_cleanup_free_ char *line = where(t, v);
 	struct doc *d = t->d;
-	size_t i;
 
 	doc_add(d, DOC_PARA, 0);
 	doc_bold(d, is_word(v, "match") ? "Match" : is_word(v, "likely") ? "Likely" : "Possible");
@@ -237,15 +251,8 @@ static void put_verdict_head(struct ticket *t, struct json_object *v, bool first
 		doc_bold(d, "Do now");
 		doc_text(d, ": %s", js_str(v, "workaround"));
 	}
-	for (i = 0; i < js_len(v, "fixed_by"); i++) {
-		if (!i) {
-			doc_add(d, DOC_PARA, 0);
-			doc_bold(d, "Fixed by");
-			doc_text(d, ":");
-		}
-		doc_add(d, DOC_ITEM, 1);
-		doc_text(d, "%s", json_object_get_string(js_at(v, "fixed_by", i)));
-	}
+	put_changes(t, v, "introduced_by", "Since");
+	put_changes(t, v, "fixed_by", "Fixed by");
 }
 
 static void put_verdict_body(struct ticket *t, struct json_object *v, bool first)
