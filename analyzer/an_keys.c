@@ -35,6 +35,7 @@ struct keys {
 	size_t		cap;
 	uint32_t	*hash;		/* open addressing, index + 1 */
 	uint32_t	hash_size;	/* power of two, or 0 */
+	uint32_t	last[EV_NKINDS];	/* of each kind the entry counted last, index + 1 */
 };
 
 static void *keys_begin(struct engine *e)
@@ -81,9 +82,16 @@ static struct keyed *add(struct keys *s, const struct keyed *x)
 
 	GROW(s->v, s->cap, s->n + 1);
 	e = &s->v[s->n++];
-	*e = *x;
-	e->min = INT64_MAX;
-	e->max = INT64_MIN;
+	*e = (struct keyed){
+		.k = { x->k[0], x->k[1] },
+		.task = x->task,
+		.vcpu = x->vcpu,
+		.kind = x->kind,
+		.has = x->has,
+		.others = x->others,
+		.min = INT64_MAX,
+		.max = INT64_MIN,
+	};
 	return e;
 }
 
@@ -117,6 +125,19 @@ static struct keyed *entry_of(struct keys *s, struct keyed *x)
 	return &s->v[s->n - 1];
 }
 
+/* Events of one kind often come with one key again and again. */
+static struct keyed *entry_of_last(struct keys *s, struct keyed *x)
+{
+	uint32_t last = s->last[x->kind];
+	struct keyed *k;
+
+	if (likely(last && same_key(&s->v[last - 1], x)))
+		return &s->v[last - 1];
+	k = entry_of(s, x);
+	s->last[x->kind] = (uint32_t)(k - s->v) + 1;
+	return k;
+}
+
 static void add_value(struct keyed *x, int64_t v, const struct event *ev)
 {
 	x->values++;
@@ -136,7 +157,10 @@ static void keys_event(struct engine *e, void *state, const struct event *ev)
 	uint64_t bin = ev->time / BIN_NS;
 	int i;
 
-	memset(&x, 0, sizeof(x));
+	/* of @x only the key is used */
+	x.k[0] = x.k[1] = 0;
+	x.has = 0;
+	x.others = false;
 	x.kind = ev->kind;
 	x.task = engine_task(e, ev->tid);
 	x.vcpu = key_present(ev, row->vcpu) ? (uint32_t)key_value(ev, row->vcpu) : EVENT_U32_NONE;
@@ -151,7 +175,7 @@ static void keys_event(struct engine *e, void *state, const struct event *ev)
 		x.k[i] = (uint64_t)v;
 		x.has |= (uint8_t)(1 << i);
 	}
-	k = entry_of(state, &x);
+	k = entry_of_last(state, &x);
 	if (!k->count++) {
 		k->first = ev->time;
 		k->first_pos = ev->pos;
