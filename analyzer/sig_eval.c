@@ -149,15 +149,15 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 	struct item_state *state = &e->states[item];
 	_cleanup_error_ struct error *err = NULL;
 	size_t first = e->n_rows, n = 0;
-	struct sql_guard guard;
+	struct sql_guard *guard = e->guard;
 	sqlite3_stmt *st = NULL;
 	int rc;
 
 	TRY(needs_view(e->db, it, &state->view, &state->missing));
-	sql_guard_set(e->db->db, &guard, SQL_STEP_LIMIT);
-	err = sql_prepare_guarded(e->db->db, it->sql, &guard, &st);
+	sql_guard_on(guard, SQL_STEP_LIMIT);
+	err = sql_prepare_guarded(e->db->db, it->sql, guard, &st);
 	if (err) {
-		sql_guard_clear(e->db->db);
+		sql_guard_off(guard);
 		state->error = xstrdup(err->what);
 		return NULL;
 	}
@@ -169,13 +169,13 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 	}
 	state->truncated = rc == SQLITE_ROW;
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		state->error = guard.exceeded
+		state->error = guard->exceeded
 				       ? xasprintf("the query took more than %llu million steps",
 						   SQL_STEP_LIMIT / 1000000)
 				       : xstrdup(sqlite3_errmsg(e->db->db));
 	e->steps += (uint64_t)sqlite3_stmt_status(st, SQLITE_STMTSTATUS_VM_STEP, 0);
 	sqlite3_finalize(st);
-	sql_guard_clear(e->db->db);
+	sql_guard_off(guard);
 	for (size_t i = first; i < e->n_rows; i++) {
 		struct ev_row *r = &e->rows[i];
 
@@ -416,10 +416,11 @@ static int by_rank(const void *a, const void *b)
 }
 
 static struct error *evaluate(struct sig_evaluation *e, struct case_db *db,
-			      const struct signature *s)
+			      const struct signature *s, struct sql_guard *guard)
 {
 	*e = (struct sig_evaluation){ .db = db,
 				      .sig = s,
+				      .guard = guard,
 				      .states = xcalloc(s->n_items + 1, sizeof(*e->states)) };
 	for (size_t i = 0; i < s->n_items; i++)
 		TRY(error_context(run_item(e, i), "%s: %s", s->id, s->items[i].id));
@@ -430,7 +431,10 @@ struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 			      const char *const *ids, size_t n_ids, FILE *out)
 {
 	struct error *err = NULL;
+	struct sql_guard guard;
 
+	sql_guard_set(db->db, &guard, 0);
+	sql_guard_off(&guard);
 	for (size_t i = 0; i < c->n && !err; i++) {
 		struct sig_evaluation e;
 		size_t k;
@@ -439,11 +443,12 @@ struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 			;
 		if (n_ids && k == n_ids)
 			continue;
-		err = evaluate(&e, db, c->sigs[i]);
+		err = evaluate(&e, db, c->sigs[i], &guard);
 		if (!err)
 			fprintf(out, "%s\t%" PRIu64 "\n", c->sigs[i]->id, e.steps);
 		eval_clear(&e);
 	}
+	sql_guard_clear(db->db);
 	return err;
 }
 
@@ -453,17 +458,20 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 	struct verdict *verdicts = NULL;
 	size_t n = 0, cap = 0, n_ev = 0;
 	struct error *err = NULL;
+	struct sql_guard guard;
 
 	if (sqlite3_db_readonly(db->db, "main") == 1) {	/* a saved case file has its verdicts */
 		free(evs);
 		return NULL;
 	}
+	sql_guard_set(db->db, &guard, 0);
+	sql_guard_off(&guard);
 	for (size_t i = 0; i < c->n && !err; i++) {
 		struct sig_evaluation *e = &evs[n_ev++];
 		int64_t *subjects = NULL;
 		size_t n_subjects;
 
-		err = evaluate(e, db, c->sigs[i]);
+		err = evaluate(e, db, c->sigs[i], &guard);
 		if (err)
 			break;
 		n_subjects = verdict_subjects(e, &subjects);
@@ -473,6 +481,7 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 		}
 		free(subjects);
 	}
+	sql_guard_clear(db->db);
 	if (n)
 		qsort(verdicts, n, sizeof(*verdicts), by_rank);
 	for (size_t i = 0; i < n && !err; i++)

@@ -31,6 +31,7 @@ struct sig_evaluation {
 	struct ev_row		*rows;
 	size_t			n_rows, cap_rows;
 	uint64_t		steps;	/* SQLite's VM steps, of all items */
+	struct sql_guard	*guard;	/* set on the connection */
 };
 
 enum item_outcome { ITEM_NOT_VISIBLE, ITEM_NOT_SHOWN, ITEM_BELOW, ITEM_SHOWN, ITEM_ERROR };

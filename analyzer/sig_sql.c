@@ -20,6 +20,8 @@ static int authorize(void *arg, int action, const char *a, const char *b,
 	struct sql_guard *g = arg;
 
 	(void)a;
+	if (!g->on)
+		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -44,15 +46,25 @@ static int count_steps(void *arg)
 	struct sql_guard *g = arg;
 
 	g->steps += STEPS_PER_CALL;
-	if (g->steps < g->limit)
+	if (!g->on || g->steps < g->limit)
 		return 0;
 	g->exceeded = true;
 	return 1;
 }
 
+void sql_guard_on(struct sql_guard *g, uint64_t limit)
+{
+	*g = (struct sql_guard){ .limit = limit, .on = true };
+}
+
+void sql_guard_off(struct sql_guard *g)
+{
+	g->on = false;
+}
+
 void sql_guard_set(sqlite3 *db, struct sql_guard *g, uint64_t limit)
 {
-	*g = (struct sql_guard){ .limit = limit };
+	sql_guard_on(g, limit);
 	/*
 	 * json_each and json_tree come to life at their first use, by a CREATE TABLE of SQLite's
 	 * own that the authorizer would see as a write. Let that happen before.

@@ -101,9 +101,16 @@ struct sql_guard {
 	uint64_t	steps, limit;	/* steps are counted in thousands, rounded up */
 	bool		exceeded;
 	bool		refused;	/* the authorizer refused the last prepare */
+	bool		on;
 };
 void sql_guard_set(sqlite3 *db, struct sql_guard *g, uint64_t limit);
 void sql_guard_clear(sqlite3 *db);
+/*
+ * sql_guard_on() - start over with a guard that is set, sql_guard_off() - let anything pass until
+ * then. Setting and clearing makes SQLite prepare every other statement of the connection anew.
+ */
+void sql_guard_on(struct sql_guard *g, uint64_t limit);
+void sql_guard_off(struct sql_guard *g);
 /*
  * sql_prepare_guarded() - exactly one SELECT; ERR_USAGE says what is wrong with it. Call with a
  * guard set.
