@@ -161,7 +161,9 @@ static size_t cloud_series(const struct cloud *c, enum plot_kind kind, struct pl
 
 	for (i = 0; i < PLOT_COLOURS; i++)
 		if (c->n[i]) {
-			s[n] = (struct plot_series){ .name = c->name[i], .kind = kind, .colour = (int)i };
+			s[n] = (struct plot_series){ .name = c->name[i],
+						     .kind = kind,
+						     .colour = (int)i };
 			s[n].points = c->points[i];
 			s[n].n = c->n[i];
 			n++;

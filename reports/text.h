@@ -84,9 +84,9 @@ void text_stall(struct text *t, struct json_object *stall, size_t max_links);
 void text_links(struct text *t, struct json_object *stall, size_t max);
 struct error *text_patterns(struct text *t, size_t max);
 /*
- * text_stall_line() - a stall in one line: "565 ms from 124.828094 s: createvm:585, a long operation:
- * KVM_CREATE_VM". text_link_phrase() - whose link it is, where it is not the stalled task's own, and
- * what it did. Both malloc'd.
+ * text_stall_line() - a stall in one line: "565 ms from 124.828094 s: createvm:585, a long
+ * operation: KVM_CREATE_VM". text_link_phrase() - whose link it is, where it is not the stalled
+ * task's own, and what it did. Both malloc'd.
  */
 char *text_stall_line(struct text *t, struct json_object *stall);
 char *text_link_phrase(struct json_object *link, int64_t own_tid);

@@ -106,10 +106,13 @@ static struct error *tree_parts(struct parse_ctx *ctx, const uint8_t *data, size
 		memcpy(name, data + 3, len);
 		name[len] = '\0';
 		next = memmem(nl, (size_t)(end - nl), "\n== ", 4);
-		*q = (struct tree_part){ .m = { .id = (int64_t)t.n + 1, .path = name, .name = name } };
+		*q = (struct tree_part){
+			.m = { .id = (int64_t)t.n + 1, .path = name, .name = name }
+		};
 		q->m.data = next == nl ? nl : nl + 1;
 		q->m.size = (size_t)((next ? next : end) - q->m.data);
-		sn = (struct sniff){ name, q->m.data, MIN((size_t)q->m.size, (size_t)65536), q->m.size };
+		sn = (struct sniff){ name, q->m.data, MIN((size_t)q->m.size, (size_t)65536),
+				     q->m.size };
 		role = p->claim(&sn, &root);
 		q->name = name + MIN(root, len);
 		q->role = role;

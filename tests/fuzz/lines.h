@@ -58,7 +58,10 @@ static inline void fuzz_feed(struct parse_ctx *ctx, const struct parser *p)
 	fuzz_must(p->end(ctx, state));
 }
 
-/* One case file serves all runs, emptied where a run put something into it: both take longer than most runs. */
+/*
+ * One case file serves all runs, emptied where a run put something into it: both take longer than
+ * most runs.
+ */
 static inline struct case_db *fuzz_db(void)
 {
 	static struct case_db *db;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_bins.c - counters over time: nothing is lost when bins widen, and times stay where they were. */
+/* test_bins.c - counters over time: nothing is lost when bins widen, times stay where they were. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
