@@ -119,9 +119,13 @@ install: kvmortem
 	for f in $(MAN1); do install -m 644 $$f $(DESTDIR)$(mandir)/man1/; done
 	for f in $(MAN5); do install -m 644 $$f $(DESTDIR)$(mandir)/man5/; done
 	for f in $(DOCS); do install -m 644 $(SRC)/$$f $(DESTDIR)$(docdir)/; done
+	install -d $(DESTDIR)$(datadir)/bash-completion/completions $(DESTDIR)$(datadir)/zsh/site-functions
+	install -m 644 $(SRC)/completions/kvmortem.bash $(DESTDIR)$(datadir)/bash-completion/completions/kvmortem
+	install -m 644 $(SRC)/completions/_kvmortem $(DESTDIR)$(datadir)/zsh/site-functions/_kvmortem
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/kvmortem
+	rm -f $(DESTDIR)$(bindir)/kvmortem $(DESTDIR)$(datadir)/bash-completion/completions/kvmortem
+	rm -f $(DESTDIR)$(datadir)/zsh/site-functions/_kvmortem
 	for f in $(notdir $(MAN1)); do rm -f $(DESTDIR)$(mandir)/man1/$$f; done
 	for f in $(notdir $(MAN5)); do rm -f $(DESTDIR)$(mandir)/man5/$$f; done
 	for f in $(notdir $(DOCS)); do rm -f $(DESTDIR)$(docdir)/$$f; done

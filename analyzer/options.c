@@ -34,7 +34,7 @@ static const struct option_row {
 	const char	*help;
 } rows[] = {
 	{ "format", 'f', "FORMAT", V_STRING, OFFSET(format), NULL,
-	  "text, json or sqlite; events: text or ndjson (default: by the ending of -o, else text)" },
+	  "text, html, json, sqlite, markdown, jira, bugzilla, title, perfetto or folded; events: text or ndjson (default: by the ending of -o, else text)" },
 	{ "output", 'o', "FILE", V_STRING, OFFSET(output), NULL, "write there instead of stdout" },
 	{ "signatures", 0, "DIR", V_LIST, OFFSET(signature_dirs), NULL, "add the signatures (*.yaml) of DIR; may be repeated" },
 	{ "vm", 0, "VM", V_STRING, OFFSET(vm), NULL, "only this VM (id, thread group or name)" },
