@@ -22,10 +22,13 @@
  * always 0, since its per-vCPU statistics start zeroed; ours is the minimum. And a thread that
  * ends takes its open time stamps with it.
  */
+#include "bins.h"
 #include "engine.h"
 
 #define MAX_STATS	65536
 #define MAX_CITED	2000	/* keys other than exit reasons */
+#define MAX_REASONS	128	/* that are counted over time */
+#define MAX_SERIES	5	/* of these, the commonest that become series */
 
 enum table { VMEXIT, MMIO, IOPORT, MSR, N_TABLES };
 /* KVM_TRACE_MMIO_*, include/trace/events/kvm.h */
@@ -71,6 +74,9 @@ struct exits {
 	size_t		n_stats, cap_stats;
 	uint32_t	*hash;		/* open addressing, stat + 1 */
 	size_t		hash_size;	/* power of two, or 0 */
+	struct bins	all;		/* exits over time */
+	struct bins	*of_reason[MAX_REASONS];	/* by index of the reason, made when it first comes */
+	uint64_t	n_of_reason[MAX_REASONS];
 };
 
 static void *exits_begin(struct engine *e)
@@ -243,6 +249,18 @@ static void exits_end_of(struct engine *e, struct exits *x, int32_t tid)
 	}
 }
 
+/* Over time: all exits that the tables count, and those of each reason. */
+static void over_time(struct exits *x, uint64_t reason, uint64_t now)
+{
+	bins_add(&x->all, now);
+	if (unlikely(reason >= MAX_REASONS))
+		return;
+	if (unlikely(!x->of_reason[reason]))
+		x->of_reason[reason] = xcalloc(1, sizeof(struct bins));
+	bins_add(x->of_reason[reason], now);
+	x->n_of_reason[reason]++;
+}
+
 static void exits_event(struct engine *e, void *state, const struct event *ev)
 {
 	struct exits *x = state;
@@ -267,6 +285,7 @@ static void exits_event(struct engine *e, void *state, const struct event *ev)
 	switch (ev->kind) {
 	case EV_KVM_EXIT:
 		key.id = EXIT_REASON_IDX(ev->b[0]);
+		over_time(x, key.id, ev->time);
 		open_at(t, VMEXIT, ev, &key);
 		open_at(t, MMIO, ev, NULL);
 		break;
@@ -316,6 +335,26 @@ static const char *key_name(const struct engine *e, const struct stat *s, char *
 	return buf;
 }
 
+static struct error *write_series(struct engine *e, struct exits *x)
+{
+	size_t i, k, best;
+
+	TRY(bins_write(e->db, e->s->source_id, "exits", &x->all));
+	for (k = 0; k < MAX_SERIES; k++) {
+		_cleanup_free_ char *name = NULL;
+
+		for (i = 1, best = 0; i < MAX_REASONS; i++)
+			if (x->n_of_reason[i] > x->n_of_reason[best])
+				best = i;
+		if (!x->n_of_reason[best])
+			break;
+		x->n_of_reason[best] = 0;
+		name = xasprintf("exits: %s", stream_reason_name(e->s, (uint32_t)best));
+		TRY(bins_write(e->db, e->s->source_id, name, x->of_reason[best]));
+	}
+	return NULL;
+}
+
 static struct error *exits_flush(struct engine *e, void *state)
 {
 	struct exits *x = state;
@@ -341,13 +380,16 @@ static struct error *exits_flush(struct engine *e, void *state)
 			(int64_t)s->min, (int64_t)s->max, (int64_t)s->max_start, s->mean, s->m2,
 			cite ? &cite : NULL));
 	}
-	return NULL;
+	return write_series(e, x);
 }
 
 static void exits_destroy(void *state)
 {
 	struct exits *x = state;
+	size_t i;
 
+	for (i = 0; i < MAX_REASONS; i++)
+		free(x->of_reason[i]);
 	free(x->threads);
 	free(x->slot);
 	free(x->stats);

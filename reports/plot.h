@@ -49,6 +49,7 @@ struct plot_note {
 };
 
 struct plot {
+	const char	*name;		/* of its files: lower-case letters, digits, hyphens */
 	const char	*title;
 	const char *summary; /* what it shows in a sentence, for who does not see it; may be NULL */
 	struct plot_axis x, y;
