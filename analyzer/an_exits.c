@@ -75,7 +75,7 @@ struct exits {
 	uint32_t	*hash;		/* open addressing, stat + 1 */
 	size_t		hash_size;	/* power of two, or 0 */
 	struct bins	all;		/* exits over time */
-	struct bins	*of_reason[MAX_REASONS];	/* by index of the reason, made when it first comes */
+	struct bins	*of_reason[MAX_REASONS];	/* made when the reason first comes */
 	uint64_t	n_of_reason[MAX_REASONS];
 };
 

@@ -146,8 +146,9 @@ static struct error *gather(struct text *t, struct cloud *c, enum plot_kind shap
 		GROW(c->points[kind], c->cap[kind], c->n[kind] + 1);
 		x = sqlite3_column_double(st, 1);
 		y = sqlite3_column_double(st, 2);
-		c->points[kind][c->n[kind]++] =
-			(struct plot_point){ .x = x, .y = y, .x_end = shape == PLOT_BARS ? x + y : 0 };
+		c->points[kind][c->n[kind]++] = (struct plot_point){
+			.x = x, .y = y, .x_end = shape == PLOT_BARS ? x + y : 0,
+		};
 		if (!c->name[kind])
 			c->name[kind] = xstrdup(name ? name : "");
 		c->all++;
@@ -228,8 +229,12 @@ static struct error *put_over_time(struct text *t, const struct over_time *o,
 	struct cloud c = { 0 };
 	struct error *err = gather(t, &c, o->kind, o->sql, js_int(s, "id"));
 	struct plot p = {
-		.name = name, .title = title, .series = series, .n_series = cloud_series(&c, o->kind, series),
-		.x = { .label = "time on the recording’s clock", .unit = PLOT_TIME, .min = (double)js_int(s, "first_ns"), .max = (double)js_int(s, "last_ns") },
+		.name = name, .title = title,
+		.series = series, .n_series = cloud_series(&c, o->kind, series),
+		.x = {
+			.label = "time on the recording’s clock", .unit = PLOT_TIME,
+			.min = (double)js_int(s, "first_ns"), .max = (double)js_int(s, "last_ns"),
+		},
 		.y = { .label = o->y_label, .unit = o->unit, .log = o->log },
 	};
 
