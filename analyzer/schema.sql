@@ -221,3 +221,4 @@ CREATE TABLE evidence(
 	outcome TEXT NOT NULL,		-- shown | not-shown | not-visible | error
 	says TEXT,			-- one row per shown row; NULL when not shown
 	cites TEXT, vm_id INTEGER, source_id INTEGER, from_ns INTEGER, to_ns INTEGER);
+CREATE INDEX evidence_verdict ON evidence(verdict_id);

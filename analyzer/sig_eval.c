@@ -154,6 +154,8 @@ static struct error *run_item(struct sig_evaluation *e, size_t item)
 	int rc;
 
 	TRY(needs_view(e->db, it, &state->view, &state->missing));
+	if (e->filled && state->view.sight == SIGHT_NONE && !sig_names_filled(e->filled, it->sql))
+		return NULL;
 	sql_guard_on(guard, SQL_STEP_LIMIT);
 	err = sql_prepare_guarded(e->db->db, it->sql, guard, &st);
 	if (err) {
@@ -416,11 +418,13 @@ static int by_rank(const void *a, const void *b)
 }
 
 static struct error *evaluate(struct sig_evaluation *e, struct case_db *db,
-			      const struct signature *s, struct sql_guard *guard)
+			      const struct signature *s, struct sql_guard *guard,
+			      const struct sig_filled *filled)
 {
 	*e = (struct sig_evaluation){ .db = db,
 				      .sig = s,
 				      .guard = guard,
+				      .filled = filled,
 				      .states = xcalloc(s->n_items + 1, sizeof(*e->states)) };
 	for (size_t i = 0; i < s->n_items; i++)
 		TRY(error_context(run_item(e, i), "%s: %s", s->id, s->items[i].id));
@@ -443,7 +447,7 @@ struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 			;
 		if (n_ids && k == n_ids)
 			continue;
-		err = evaluate(&e, db, c->sigs[i], &guard);
+		err = evaluate(&e, db, c->sigs[i], &guard, NULL);
 		if (!err)
 			fprintf(out, "%s\t%" PRIu64 "\n", c->sigs[i]->id, e.steps);
 		eval_clear(&e);
@@ -458,12 +462,14 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 	struct verdict *verdicts = NULL;
 	size_t n = 0, cap = 0, n_ev = 0;
 	struct error *err = NULL;
+	struct sig_filled filled;
 	struct sql_guard guard;
 
 	if (sqlite3_db_readonly(db->db, "main") == 1) {	/* a saved case file has its verdicts */
 		free(evs);
 		return NULL;
 	}
+	err = sig_filled_read(db, &filled);
 	sql_guard_set(db->db, &guard, 0);
 	sql_guard_off(&guard);
 	for (size_t i = 0; i < c->n && !err; i++) {
@@ -471,7 +477,7 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 		int64_t *subjects = NULL;
 		size_t n_subjects;
 
-		err = evaluate(e, db, c->sigs[i], &guard);
+		err = evaluate(e, db, c->sigs[i], &guard, &filled);
 		if (err)
 			break;
 		n_subjects = verdict_subjects(e, &subjects);
@@ -482,6 +488,7 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 		free(subjects);
 	}
 	sql_guard_clear(db->db);
+	sig_filled_clear(&filled);
 	if (n)
 		qsort(verdicts, n, sizeof(*verdicts), by_rank);
 	for (size_t i = 0; i < n && !err; i++)

@@ -32,7 +32,23 @@ struct sig_evaluation {
 	size_t			n_rows, cap_rows;
 	uint64_t		steps;	/* SQLite's VM steps, of all items */
 	struct sql_guard	*guard;	/* set on the connection */
+	const struct sig_filled	*filled;	/* NULL: ask every item */
 };
+
+/* The tables of a case that have rows, less those that any recording fills. */
+struct sig_filled {
+	char	**names;
+	size_t	n, cap;
+};
+
+/* sig_filled_read() - look once per case; end with sig_filled_clear(), also on an error. */
+struct error *sig_filled_read(struct case_db *db, struct sig_filled *ret);
+void sig_filled_clear(struct sig_filled *f);
+/*
+ * sig_names_filled() - does @sql mention one of them, by whatever word? When it does not, and
+ * nothing delivers what the item needs, its SQL can tell nothing of the case.
+ */
+bool sig_names_filled(const struct sig_filled *f, const char *sql);
 
 enum item_outcome { ITEM_NOT_VISIBLE, ITEM_NOT_SHOWN, ITEM_BELOW, ITEM_SHOWN, ITEM_ERROR };
 enum verdict_level {
