@@ -3,7 +3,7 @@
  * perf_top.c - screens of `perf top`: of --stdio (also kept by tee or script, with the terminal's
  * escapes), of the full-screen view as one copies it, and of the layout before Linux 3.8.
  *
- *   PerfTop:    4030 irqs/sec  kernel:57.4%  exact:  0.0% lost: 12/40 drop: 0/7 [4000Hz cycles],  (all, 2 CPUs)
+ *   PerfTop:    4030 irqs/sec  kernel:57.4%  exact:  0.0% lost: 12/40 drop: 0/7 [4000Hz cycles],
  *   -------------------------------------------------------------------------------
  *
  *       10.57%  [kernel]           [k] _raw_spin_unlock_irqrestore
@@ -21,7 +21,8 @@
  * screen prints a rate and shares); of the full-screen view, whose numbers only grow, the last
  * screen's. Where two shares stand in a row (call graphs) the second is what the symbol has itself.
  *
- *   perf.top.screens, perf.top.samples_per_s, perf.top.kernel_percent, perf.top.guest_percent	means over the screens
+ *   perf.top.screens	number; means over them:
+ *   perf.top.samples_per_s, perf.top.kernel_percent, perf.top.guest_percent
  */
 #include "fact_out.h"
 
@@ -51,8 +52,9 @@ static struct scan plain(const struct line *ln, char buf[PLAIN_MAX])
 
 	for (i = 0; i < ln->len && n < PLAIN_MAX; i++) {
 		if (ln->s[i] == '\033' && i + 1 < ln->len && ln->s[i + 1] == '[') {
-			for (i += 2; i < ln->len && (is_digit(ln->s[i]) || ln->s[i] == ';' || ln->s[i] == '?'); i++)
-				;
+			i += 2;
+			while (i < ln->len && (is_digit(ln->s[i]) || ln->s[i] == ';'))
+				i++;
 			continue;
 		}
 		if ((unsigned char)ln->s[i] >= ' ' || ln->s[i] == '\t')
@@ -81,7 +83,8 @@ static void take_total(struct parse_ctx *ctx, const struct line *ln, const struc
 	struct scan f = *c;
 	int64_t now, all;
 
-	if (!scan_to(&f, lit) || !scan_i64(&f, &now) || !scan_char(&f, '/') || !scan_i64(&f, &all) || all <= *total)
+	if (!scan_to(&f, lit) || !scan_i64(&f, &now) || !scan_char(&f, '/') ||
+	    !scan_i64(&f, &all) || all <= *total)
 		return;
 	*total = all;
 	*cite = ctx_cite(ctx, ln, CASE_NO_TIME);
@@ -147,15 +150,14 @@ static bool take_rate(struct parse_ctx *ctx, struct top *t, const struct line *l
 /* Samples: 16K of event 'cycles', 4000 Hz, Event count (approx.): 863700 lost: 0/0 drop: 0/0 */
 static bool samples_line(struct scan c, int64_t *samples, const char **event, size_t *len)
 {
-	static const struct { char letter; int64_t unit; } units[] = { { 'K', 1000 }, { 'M', 1000000 } };
 	const char *end;
-	size_t i;
 
 	if (!scan_lit(&c, "Samples: ") || !scan_i64(&c, samples) || *samples > UNIT || *samples < 0)
 		return false;
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (scan_char(&c, units[i].letter))
-			*samples *= units[i].unit;
+	if (scan_char(&c, 'K'))
+		*samples *= 1000;
+	else if (scan_char(&c, 'M'))
+		*samples *= 1000000;
 	if (!scan_to(&c, "of event") || !scan_to(&c, "'") || !scan_find(&c, "lost: ") || !scan_find(&c, "drop: "))
 		return false;
 	end = scan_find(&c, "', ");
@@ -251,6 +253,7 @@ static bool take_row(struct parse_ctx *ctx, struct top *t, const struct line *ln
 	struct scan name;
 	int64_t share;
 	uint32_t id;
+	double own;
 
 	if (!t->open || !read_row(t, c, &name, &share))
 		return false;
@@ -268,7 +271,8 @@ static bool take_row(struct parse_ctx *ctx, struct top *t, const struct line *ln
 		t->symbols[id] = (struct symbol){ 0, ctx_cite(ctx, ln, CASE_NO_TIME) };
 	}
 	/* whole samples: the share of a screen that has few is at least one */
-	t->symbols[id].count += MAX((int64_t)((double)t->rate / UNIT * (double)share / UNIT / 100 + 0.5), (int64_t)1);
+	own = (double)t->rate / UNIT * (double)share / UNIT / 100;
+	t->symbols[id].count += MAX((int64_t)(own + 0.5), (int64_t)1);
 	return true;
 }
 
@@ -301,7 +305,8 @@ static enum line_result top_line(struct parse_ctx *ctx, void *state, const struc
 		return LINE_SKIPPED;
 	}
 	if (!ctx->embedded)
-		return scan_at_end(&c) || is_frame(&c) || (t->open && is_blank(ln->len ? *ln->s : ' ')) ? LINE_SKIPPED : LINE_NOT_MINE;
+		return scan_at_end(&c) || is_frame(&c) || (t->open && is_blank(*ln->s)) ?
+		       LINE_SKIPPED : LINE_NOT_MINE;
 	if (!t->open || scan_at_end(&c))
 		return LINE_NOT_MINE;
 	if (is_frame(&c) && !starts_with(c.p, scan_left(&c), "["))
