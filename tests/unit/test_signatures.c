@@ -415,7 +415,7 @@ static void test_limit_is_an_error(void **state)
 	f = fopen(path, "w");
 	assert_non_null(f);
 	fprintf(f, HEAD
-		"evidence:\n  - id: endless\n    strength: decisive\n    needs: [\"table:vcpu\"]\n    says: \"{n}\"\n"
+		"evidence:\n  - id: endless\n    strength: decisive\n    needs: [\"table:log_line\"]\n    says: \"{n}\"\n"
 		"    sql: |\n      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)\n"
 		"      SELECT max(i) AS n FROM n HAVING count(*) > 0\n");
 	fclose(f);
@@ -424,6 +424,9 @@ static void test_limit_is_an_error(void **state)
 	rmdir(dir);
 	assert_non_null(catalogue_find(cat, "test-one"));
 	assert_null(case_create(&db, NULL));
+	/* an item of which nothing is needed would not be asked */
+	assert_null(case_insert(
+		db, NULL, "INSERT INTO log_line(source_id, kind, text) VALUES(1, 'oops', 'x')", ""));
 	assert_null(verdicts_compute(db, cat));
 	assert_int_equal(
 		case_int(
