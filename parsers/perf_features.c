@@ -340,6 +340,8 @@ void perf_feature(struct perf_file *pf, unsigned int bit, struct perf_buf b)
 {
 	size_t i;
 
+	if (b.p == b.end)	/* a recorder that could not find it out leaves it empty */
+		return;
 	for (i = 0; i < ARRAY_SIZE(features); i++) {
 		if (features[i].bit != bit)
 			continue;
