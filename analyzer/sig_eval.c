@@ -431,6 +431,15 @@ static struct error *evaluate(struct sig_evaluation *e, struct case_db *db,
 	return NULL;
 }
 
+/* Is @s one of @ids? None named means all. */
+static bool asked_for(const struct signature *s, const char *const *ids, size_t n_ids)
+{
+	for (size_t i = 0; i < n_ids; i++)
+		if (!strcmp(ids[i], s->id))
+			return true;
+	return !n_ids;
+}
+
 struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 			      const char *const *ids, size_t n_ids, FILE *out)
 {
@@ -441,11 +450,8 @@ struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 	sql_guard_off(&guard);
 	for (size_t i = 0; i < c->n && !err; i++) {
 		struct sig_evaluation e;
-		size_t k;
 
-		for (k = 0; k < n_ids && strcmp(ids[k], c->sigs[i]->id); k++)
-			;
-		if (n_ids && k == n_ids)
+		if (!asked_for(c->sigs[i], ids, n_ids))
 			continue;
 		err = evaluate(&e, db, c->sigs[i], &guard, NULL);
 		if (!err)
@@ -457,6 +463,12 @@ struct error *signatures_cost(struct case_db *db, const struct catalogue *c,
 }
 
 struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
+{
+	return verdicts_compute_some(db, c, NULL, 0);
+}
+
+struct error *verdicts_compute_some(struct case_db *db, const struct catalogue *c,
+				    const char *const *ids, size_t n_ids)
 {
 	struct sig_evaluation *evs = xcalloc(c->n + 1, sizeof(*evs));
 	struct verdict *verdicts = NULL;
@@ -473,10 +485,13 @@ struct error *verdicts_compute(struct case_db *db, const struct catalogue *c)
 	sql_guard_set(db->db, &guard, 0);
 	sql_guard_off(&guard);
 	for (size_t i = 0; i < c->n && !err; i++) {
-		struct sig_evaluation *e = &evs[n_ev++];
+		struct sig_evaluation *e;
 		int64_t *subjects = NULL;
 		size_t n_subjects;
 
+		if (!asked_for(c->sigs[i], ids, n_ids))
+			continue;
+		e = &evs[n_ev++];
 		err = evaluate(e, db, c->sigs[i], &guard, &filled);
 		if (err)
 			break;

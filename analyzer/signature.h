@@ -29,6 +29,12 @@ const char *signature_yaml(const struct signature *s);		/* the file's text */
  * ordered by rank.
  */
 struct error *verdicts_compute(struct case_db *db, const struct catalogue *c);
+/*
+ * verdicts_compute_some() - the same for the signatures @ids only (none: all); what look-alikes
+ * outside of them come to is not said then.
+ */
+struct error *verdicts_compute_some(struct case_db *db, const struct catalogue *c,
+				    const char *const *ids, size_t n_ids);
 
 /*
  * signature_lint() - check one file; findings go to @out, one line each ("FILE: what"); returns

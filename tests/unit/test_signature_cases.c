@@ -43,10 +43,12 @@ static void check_evidence(struct case_db *db, const char *path)
 		fail_msg("%s: evidence whose SQL failed", path);
 }
 
-static void one_case(const struct catalogue *cat, const char *base, const char *path)
+/* @all: evaluate the whole catalogue, not only the signature that the case names. */
+static void one_case(const struct catalogue *cat, const char *base, const char *path, bool all)
 {
 	_cleanup_free_ char *text = slurp(path), *verdict = NULL;
 	char id[100], level[32], flags[100] = "";
+	const char *named = id;
 	const char *p = strstr(text, "-- expect: ");
 	struct case_db *db;
 	sqlite3_stmt *st;
@@ -61,9 +63,16 @@ static void one_case(const struct catalogue *cat, const char *base, const char *
 	assert_null(case_create(&db, NULL));
 	run_sql(db, base);
 	run_sql(db, path);
-	err = verdicts_compute(db, cat);
+	if (!catalogue_find(cat, id))
+		fail_msg("%s: no signature %s", path, id);
+	err = verdicts_compute_some(db, cat, &named, all ? 0 : 1);
 	if (err)
 		fail_msg("%s: %s", path, err->what);
+	if (!all && case_int(db, -1, "SELECT count(*) FROM verdict WHERE signature <> ?1", "s", id))
+		fail_msg("%s: verdicts of signatures not asked for", path);
+	if (all && case_int(db, -1, "SELECT count(DISTINCT signature) FROM verdict", "") !=
+			   (int64_t)catalogue_count(cat))
+		fail_msg("%s: not every signature has a verdict", path);
 	err = case_query(
 		db, &st,
 		vm < 0 ? "SELECT verdict, contradiction, because FROM verdict WHERE signature = ?1 AND ?2 = ?2 LIMIT 1"
@@ -93,9 +102,33 @@ static void test_cases(void **state)
 	assert_null(catalogue_load(&cat, NULL, 0));
 	assert_int_equal(glob(SRCDIR "/fixtures/signatures/*/*.sql", 0, NULL, &g), 0);
 	for (size_t i = 0; i < g.gl_pathc; i++)
-		one_case(cat, SRCDIR "/fixtures/signatures/base.sql", g.gl_pathv[i]);
+		one_case(cat, SRCDIR "/fixtures/signatures/base.sql", g.gl_pathv[i], false);
 	assert_true(g.gl_pathc >= 80);
 	globfree(&g);
+	catalogue_free(cat);
+}
+
+/*
+ * Each signature's first case of its bug, over the whole catalogue: no other signature's SQL fails
+ * there, and what it shows is cited.
+ */
+static void test_whole_catalogue(void **state)
+{
+	struct catalogue *cat;
+
+	(void)state;
+	assert_null(catalogue_load(&cat, NULL, 0));
+	for (size_t i = 0; i < catalogue_count(cat); i++) {
+		_cleanup_free_ char *pattern =
+			xasprintf("%s/fixtures/signatures/%s/positive*.sql", SRCDIR,
+				  signature_id(catalogue_get(cat, i)));
+		glob_t g;
+
+		if (glob(pattern, 0, NULL, &g))
+			fail_msg("%s: nothing there", pattern);
+		one_case(cat, SRCDIR "/fixtures/signatures/base.sql", g.gl_pathv[0], true);
+		globfree(&g);
+	}
 	catalogue_free(cat);
 }
 
@@ -128,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_whole_catalogue),
 		cmocka_unit_test(test_every_signature_has_cases),
 	};
 
