@@ -51,10 +51,20 @@ $(O)/analyzer/casefile.o: $(SRC)/analyzer/schema.sql
 
 $(O)/analyzer/record_script.o: $(SRC)/analyzer/record.sh
 
-$(O)/signatures_embedded.c: $(YAMLS) $(SRC)/analyzer/embed $(wildcard $(SRC)/analyzer/signatures)
+# The catalogue is read while the program is built, by a program that runs on the machine it is built on.
+COMPILE = $(O)/compile-signatures
+COMPILE_SRCS = $(addprefix $(SRC)/analyzer/,signatures/compile.c sig_load.c kernel_version.c error.c base.c)
+
+$(COMPILE): $(COMPILE_SRCS) $(HDRS) config.mk
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC_FOR_BUILD) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O1 -I. -I$(SRC) -I$(SRC)/analyzer $(LIBS_CFLAGS) \
+		-o $@ $(COMPILE_SRCS) $(YAML_LIBS_FOR_BUILD)
+
+$(O)/signatures_embedded.c: $(YAMLS) $(COMPILE) $(wildcard $(SRC)/analyzer/signatures)
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)sh $(SRC)/analyzer/embed signatures $(abspath $(YAMLS)) >$@
+	$(Q)$(COMPILE) $(abspath $(YAMLS)) >$@.new && mv $@.new $@
 
 $(O)/assets_embedded.c: $(ASSETS) $(SRC)/analyzer/embed
 	@mkdir -p $(@D)

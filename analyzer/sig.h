@@ -55,10 +55,14 @@ struct signature {
 	size_t			n_lookalikes;
 	char			**references;
 	size_t			n_references;
+	bool			embedded;	/* compiled in: not to be freed */
 };
 
+/* The signatures compiled in, as signatures/compile.c wrote them; ends with NULL. */
+extern const struct signature *const embedded_catalogue[];
+
 struct catalogue {
-	struct signature	**sigs;		/* sorted by id */
+	const struct signature	**sigs;		/* sorted by id */
 	size_t			n, cap;
 };
 

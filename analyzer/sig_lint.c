@@ -5,7 +5,6 @@
  */
 #include <unistd.h>
 
-#include "embedded.h"
 #include "sig.h"
 
 struct findings {
@@ -102,8 +101,8 @@ static bool signature_there(const char *file, const char *id)
 	_cleanup_free_ char *path = xasprintf("%.*s%s", base ? (int)(base + 1 - file) : 0, file,
 					      name);
 
-	for (const struct embedded_file *f = embedded_signatures; f->name; f++)
-		if (!strcmp(f->name, name))
+	for (const struct signature *const *s = embedded_catalogue; *s; s++)
+		if (!strcmp((*s)->id, id))
 			return true;
 	return access(path, R_OK) == 0;
 }

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sig_load.c - signatures from YAML (libyaml), and the catalogue: the embedded ones and the user's
- * own.
+ * sig_load.c - signatures from YAML (libyaml).
  *
  * The format is doc/signatures.md. Reading is strict: a key that is not of the format is an error
  * with its line.
  */
-#include <dirent.h>
 #include <stdarg.h>
 #include <yaml.h>
 
-#include "embedded.h"
 #include "sig.h"
-
-#define SIG_MAX_FILES	2000
 
 struct loader {
 	yaml_document_t	doc;
@@ -486,19 +481,6 @@ void sig_free(struct signature *s)
 	free(s);
 }
 
-static void catalogue_put(struct catalogue *c, struct signature *s)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		if (!strcmp(c->sigs[i]->id, s->id)) {
-			sig_free(c->sigs[i]);
-			c->sigs[i] = s;
-			return;
-		}
-	}
-	GROW(c->sigs, c->cap, c->n + 1);
-	c->sigs[c->n++] = s;
-}
-
 /* The whole of a small file; *len bytes, NUL-terminated. */
 static struct error *read_file(const char *path, char **ret, size_t *len)
 {
@@ -524,108 +506,4 @@ struct error *sig_load_file(struct signature **ret, const char *path)
 
 	TRY(read_file(path, &text, &len));
 	return sig_parse(ret, path, text, len);
-}
-
-static int is_yaml(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 5 && d->d_name[0] != '.' && !strcmp(d->d_name + n - 5, ".yaml");
-}
-
-static struct error *load_dir(struct catalogue *c, const char *dir)
-{
-	struct dirent **names = NULL;
-	struct error *err = NULL;
-	int n = scandir(dir, &names, is_yaml, alphasort);
-
-	if (n < 0)
-		return error_io("%s", dir);
-	if (n > SIG_MAX_FILES)
-		err = error_new(ERR_USAGE, "%s: more than %d signatures", dir, SIG_MAX_FILES);
-	for (int i = 0; i < n && !err; i++) {
-		_cleanup_free_ char *path = xasprintf("%s/%s", dir, names[i]->d_name);
-		struct signature *s = NULL;
-
-		err = sig_load_file(&s, path);
-		if (!err && s)
-			catalogue_put(c, s);
-	}
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-	return err;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	return strcmp((*(struct signature *const *)a)->id, (*(struct signature *const *)b)->id);
-}
-
-struct error *catalogue_load(struct catalogue **ret, const char *const *dirs, size_t n_dirs)
-{
-	struct catalogue *c = xcalloc(1, sizeof(*c));
-	struct error *err = NULL;
-
-	*ret = NULL;
-	for (const struct embedded_file *f = embedded_signatures; f->name && !err; f++) {
-		struct signature *s = NULL;
-
-		err = sig_parse(&s, f->name, f->text, strlen(f->text));
-		if (!err && s)
-			catalogue_put(c, s);
-	}
-	for (size_t i = 0; i < n_dirs && !err; i++)
-		err = load_dir(c, dirs[i]);
-	if (err) {
-		catalogue_free(c);
-		return err;
-	}
-	if (c->n)
-		qsort(c->sigs, c->n, sizeof(*c->sigs), by_id);
-	*ret = c;
-	return NULL;
-}
-
-void catalogue_free(struct catalogue *c)
-{
-	if (!c)
-		return;
-	for (size_t i = 0; i < c->n; i++)
-		sig_free(c->sigs[i]);
-	free(c->sigs);
-	free(c);
-}
-
-size_t catalogue_count(const struct catalogue *c)
-{
-	return c->n;
-}
-
-const struct signature *catalogue_get(const struct catalogue *c, size_t i)
-{
-	return i < c->n ? c->sigs[i] : NULL;
-}
-
-const struct signature *catalogue_find(const struct catalogue *c, const char *id)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (!strcmp(c->sigs[i]->id, id))
-			return c->sigs[i];
-	return NULL;
-}
-
-const char *signature_id(const struct signature *s)
-{
-	return s->id;
-}
-
-const char *signature_title(const struct signature *s)
-{
-	return s->title;
-}
-
-const char *signature_yaml(const struct signature *s)
-{
-	return s->yaml;
 }
