@@ -71,7 +71,8 @@ static struct error *load(struct axis *x)
 		"max(coalesce(r.time_resolution_ns, 1), coalesce((SELECT MAX(uncertainty_ns) FROM clock c WHERE c.source_id = s.id AND "
 		"c.name = s.clock), 0)), r.source_id IS NOT NULL, s.clock_offset_ns, s.clock_uncertainty_ns, "
 		"EXISTS (SELECT 1 FROM coverage c WHERE c.source_id = s.id AND c.event IN ('sched:sched_switch', 'sched_switch') AND "
-		"c.scope = 'system' AND c.complete IN ('all', 'lossy')) "
+		"c.scope = 'system' AND c.complete IN ('all', 'lossy')), "
+		"(SELECT replace(f.value, '-', '') FROM fact f WHERE f.source_id = s.id AND f.key = 'kernel.boot_id' LIMIT 1) "
 		"FROM source s LEFT JOIN recording r ON r.source_id = s.id WHERE s.first_ns IS NOT NULL AND s.last_ns >= s.first_ns AND "
 		"s.clock IS NOT NULL ORDER BY r.source_id IS NULL, r.time_resolution_ns, s.id LIMIT ?", "i", (int64_t)AXIS_MAX_SOURCES));
 	x->v = xcalloc(AXIS_MAX_SOURCES, sizeof(*x->v));
@@ -94,6 +95,7 @@ static struct error *load(struct axis *x)
 		s->wall_offset = sqlite3_column_int64(st, 12);
 		s->wall_uncertainty = sqlite3_column_int64(st, 13);
 		s->all_switches = sqlite3_column_int(st, 14);
+		s->boot_id = text_copy(st, 15);
 		if (!s->recording && is(s->format, "dmesg"))	/* printed in us, or in seconds */
 			s->resolution = MAX(s->resolution, is(s->clock, "sched") ? (int64_t)NSEC_PER_USEC :
 							    (int64_t)NSEC_PER_SEC);
@@ -118,6 +120,7 @@ static void axis_deinit(struct axis *x)
 		free(x->v[i].host);
 		free(x->v[i].side);
 		free(x->v[i].clock);
+		free(x->v[i].boot_id);
 		free(x->v[i].alone);
 	}
 	for (i = 0; i < x->n_edges; i++)

@@ -3,12 +3,12 @@
  * axis_boots.c - which sources are of one boot of one machine.
  *
  * Certain: two recordings that have the same runs of context switches, two logs with the same lines
- * at times that differ by one amount, recordings out of one file.
+ * at times that differ by one amount, the same boot id, recordings out of one file.
  *
- * Excluded: sides, host names or kernel releases differ; two recordings of all context switches
- * that overlap on the same clock and have fewer than a tenth in common; two logs on the same clock
- * with the same lines at other times; a log that names threads, at a time that a recording covers,
- * none of which the recording has.
+ * Excluded: sides, boot ids, host names or kernel releases differ; two recordings of all context
+ * switches that overlap on the same clock and have fewer than a tenth in common; two logs on the
+ * same clock with the same lines at other times; a log that names threads, at a time that a
+ * recording covers, none of which the recording has.
  *
  * Else sources are taken to be of one boot when something names it (the host, the kernel's release,
  * threads of the same number and name) and nothing in the input excludes it: where two sources that
@@ -163,12 +163,15 @@ static struct fit fit_of(struct axis *x, size_t i, size_t k)
 		f.same = true;
 	else if ((is(a->side, "guest") || is(b->side, "guest")) && strcmp(a->side, b->side))
 		f.not = "one is of the host, the other of a guest or not known to be";
+	else if (differ(a->boot_id, b->boot_id))
+		f.not = "their boot ids differ";
 	else if (differ(a->host, b->host))
 		f.not = "their host names differ";
 	else if (differ(a->kernel, b->kernel))
 		f.not = "their kernels differ";
 	if (f.not || f.same)
 		return f;
+	f.same = is(a->boot_id, b->boot_id);
 	f.named = is(a->host, b->host) || is(a->kernel, b->kernel);
 	if (a->marks && b->marks && a->log == b->log)
 		(a->log ? compare_logs : compare_switches)(x, i, k, &f);
@@ -178,6 +181,8 @@ static struct fit fit_of(struct axis *x, size_t i, size_t k)
 		compare_tasks(x, b, a, &f);
 	if (a->recording && b->recording && !f.named && !f.same && !f.not)
 		shared_tasks(x, a, b, &f);
+	if (is(a->boot_id, b->boot_id))
+		f.not = NULL;
 	return f;
 }
 

@@ -13,6 +13,7 @@
 struct axis_source {
 	int64_t		id, member_id;
 	char		*path, *format, *kernel, *host, *side, *clock;
+	char		*boot_id;	/* the kernel's random/boot_id without dashes, or NULL */
 	int64_t		first, last;
 	int64_t		resolution;	/* ns: how exact its stamps are on its own clock */
 	bool		recording;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * dmesg.c - kernel logs: dmesg (also -T, -x, --time-format iso, with caller ids), serial consoles,
- * syslog, the journal's short forms and its JSON lines.
+ * syslog, the journal's short forms and its JSON. The journal's entries have a boot's id: each boot
+ * is a source of its own.
  *
  *   [  417.117917] watchdog: BUG: soft lockup - CPU#1 stuck for 45s! [qemu-system-x86:176]
  *   Jan 04 10:33:10 debian kernel: rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
@@ -22,6 +23,7 @@
  *   clocksource.unstable       tsc: marked unstable by the watchdog or at boot
  *   cpu.vulnerability.itlb_multihit	"itlb_multihit:", "iTLB multihit:" lines
  *   cgroup.favordynmods.cmdline	value of cgroup_favordynmods=
+ *   kernel.boot_id             the journal's _BOOT_ID
  *
  * Times: `[ 12.345678]` is the sched clock since boot (the source's clock is 'sched'); ISO stamps
  * are wall clock; `-T` stamps are dmesg's own estimate of the wall clock in an unknown zone
@@ -29,9 +31,9 @@
  * beginning). "sched_clock: Marking stable (a, b)->(c, d)" gives a clock row 'local' with offset d:
  * ftrace's local clock plus d is the sched clock (kernel/sched/clock.c, __sched_clock_offset).
  */
+#include "dmesg_log.h"
 #include "kernel_cmdline.h"
 #include "log_alarm.h"
-#include "log_journal.h"
 #include "marks.h"
 
 #define MAX_PER_KIND	300
@@ -39,6 +41,10 @@
 #define TRACE_REACH	60	/* lines from an alarm to its call trace */
 #define SIDE_REACH	4	/* lines from "the guest's log says" to the log */
 #define MAX_NODES	1024
+#define MAX_BOOTS	16	/* sources of one journal */
+#define RECEIPT_NS	(5 * (int64_t)NSEC_PER_MSEC)	/* at best, until the journal has a line */
+#define REAL_SINCE	(1000000000 * (int64_t)NSEC_PER_SEC)	/* no wall clock is earlier */
+#define DRIFT		10000
 #define MARK_MIN_TEXT	20	/* shorter lines say too little to know a moment by */
 
 struct dmesg_state {
@@ -64,7 +70,13 @@ struct dmesg_state {
 	bool		in_trace;
 	struct line	trace_line;	/* of "Call Trace:"; only no and off are kept */
 	int64_t		trace_time;
-	char		boot[33];	/* of the journal's first entry */
+	/* the journal's entries */
+	char		boot[33], host[65];	/* of the boot at work */
+	unsigned int	boots;
+	bool		merged;		/* too many boots: they can't be told apart */
+	int64_t		boot_cite;
+	int64_t		wall_low, receipt_low, receipt_high;	/* see note_clocks() */
+	struct journal_pretty pretty;
 	/* facts */
 	unsigned int	nodes;
 	int64_t		nodes_cite;
@@ -87,29 +99,49 @@ static bool sniff_test(const struct line *ln)
 static int dmesg_sniff(const struct sniff *s)
 {
 	unsigned int n;
-	int share = sniff_lines(s, sniff_test, &n);
+	int share;
+
+	if (journal_pretty_sniff(s))
+		return 80;
+	share = sniff_lines(s, sniff_test, &n);
 
 	/* A console or journal with much else between goes line by line through all parsers. */
 	return n >= 1 && share >= 90 ? 75 : 0;
 }
 
+static void state_init(struct parse_ctx *ctx, struct dmesg_state *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->side = ctx->side ? ctx->side : "unknown";
+	st->first_ns = st->wall_low = st->receipt_low = INT64_MAX;
+	st->last_ns = st->receipt_high = INT64_MIN;
+	st->pid = st->cpu = -1;
+}
+
+struct dmesg_state *dmesg_log_begin(struct parse_ctx *ctx)
+{
+	struct dmesg_state *st = xmalloc(sizeof(*st));
+
+	state_init(ctx, st);
+	return st;
+}
+
 static struct error *dmesg_begin(struct parse_ctx *ctx, void **state)
 {
-	struct dmesg_state *st = xcalloc(1, sizeof(*st));
-
-	st->side = ctx->side ? ctx->side : "unknown";
-	st->first_ns = INT64_MAX;
-	st->last_ns = INT64_MIN;
-	st->pid = st->cpu = -1;
-	*state = st;
+	*state = dmesg_log_begin(ctx);
 	return NULL;
 }
 
 static struct error *want_source(struct parse_ctx *ctx, struct dmesg_state *st)
 {
+	_cleanup_free_ char *path = NULL;
+
 	if (st->source_id)
 		return NULL;
-	return ctx_source(ctx, &st->source_id, "dmesg");
+	if (!st->boots)
+		return ctx_source(ctx, &st->source_id, "dmesg");
+	path = xasprintf("%s#boot-%u", ctx->m->path, st->boots + 1);
+	return case_source(ctx->db, &st->source_id, ctx->m->id, path, "dmesg", st->side);
 }
 
 static struct error *add_fact(struct parse_ctx *ctx, struct dmesg_state *st, const struct line *ln,
@@ -511,68 +543,175 @@ static struct error *understand(struct parse_ctx *ctx, struct dmesg_state *st,
 	return NULL;
 }
 
-/*
- * An entry of the journal; messages of another boot than the first have times that can't be
- * compared, so none.
- * @cite becomes the line from the message on.
- */
-static bool journal_line(struct dmesg_state *st, const struct line *ln, struct journal_entry *j,
-			 struct line *cite)
+/* What a taken or skipped line means for the log's span. */
+static void note_span(struct dmesg_state *st, const struct log_entry *e, enum line_result result)
 {
-	const char *at;
+	if (!e->stamp || (result != LINE_TAKEN && !(e->kernel && st->stamp == e->stamp)))
+		return;
+	st->stamp = e->stamp;
+	st->first_ns = MIN(st->first_ns, e->time_ns);
+	st->last_ns = MAX(st->last_ns, e->time_ns);
+}
 
-	if (!log_journal(ln, j))
-		return false;
+/* One line of the log, in whatever form it came: @ln to cite. */
+static enum line_result one_line(struct parse_ctx *ctx, struct dmesg_state *st,
+				 const struct line *ln, struct log_entry *e)
+{
+	enum line_result result = LINE_NOT_MINE;
+	struct error *err;
+
+	if (e->kernel && e->stamp && scan_left(&e->text) >= MARK_MIN_TEXT)
+		marks_add(&st->marks, marks_hash_bytes(0, e->text.p, scan_left(&e->text)),
+			  e->time_ns);
+	err = understand(ctx, st, ln, e, &result);
+	if (err) {
+		parse_remark(ctx, true, "%s", err->what);
+		error_free(err);
+	}
+	note_span(st, e, result);
+	return result;
+}
+
+/*
+ * The journal's two own stamps are of one moment, the kernel's is earlier, by what it took the
+ * journal to get the line: the least difference of the wall clock and the kernel's stamp over the
+ * boot is the best one. If the wall clock was set meanwhile, its difference to the monotonic clock
+ * is not the same all the time.
+ */
+static void note_clocks(struct dmesg_state *st, const struct journal_entry *j)
+{
+	if (j->real_ns == CASE_NO_TIME || j->real_ns < REAL_SINCE)
+		return;
+	if (j->mono_ns != CASE_NO_TIME) {
+		st->receipt_low = MIN(st->receipt_low, j->real_ns - j->mono_ns);
+		st->receipt_high = MAX(st->receipt_high, j->real_ns - j->mono_ns);
+	}
+	if (j->source_ns != CASE_NO_TIME)
+		st->wall_low = MIN(st->wall_low, j->real_ns - j->source_ns);
+}
+
+static struct error *dmesg_store(struct parse_ctx *ctx, struct dmesg_state *st);
+
+static void state_free(struct dmesg_state *st)
+{
+	marks_deinit(&st->marks);
+	free(st->pretty.buf);
+	free(st->frames);
+}
+
+/* Another boot's entries begin: its times are of another clock, so it is another source. */
+static void next_boot(struct parse_ctx *ctx, struct dmesg_state *st)
+{
+	unsigned int boots = st->boots + (st->source_id != 0);
+	struct error *err = dmesg_store(ctx, st);
+
+	if (err) {
+		parse_remark(ctx, true, "%s", err->what);
+		error_free(err);
+	}
+	state_free(st);
+	state_init(ctx, st);
+	st->boots = boots;
+}
+
+void dmesg_log_entry(struct parse_ctx *ctx, struct dmesg_state *st, const struct journal_entry *j,
+		     uint64_t no)
+{
+	struct log_entry e = j->log;
+	struct scan rest = e.text;
+	struct line ln = { .no = no };
+
+	if (*st->boot && *j->boot && strcmp(st->boot, j->boot)) {
+		if (st->boots + 1 < MAX_BOOTS)
+			next_boot(ctx, st);
+		else
+			st->merged = true;
+	}
 	if (!*st->boot)
 		snprintf(st->boot, sizeof(st->boot), "%s", j->boot);
-	if (strcmp(st->boot, j->boot) || (st->stamp && st->stamp != j->log.stamp)) {
-		j->log.stamp = STAMP_NONE;
-		j->log.time_ns = CASE_NO_TIME;
+	if (!*st->host)
+		snprintf(st->host, sizeof(st->host), "%s", j->host);
+	if (!st->merged)
+		note_clocks(st, j);
+	if (!e.kernel)
+		return;
+	if (st->merged || strcmp(st->boot, j->boot) || (st->stamp && st->stamp != e.stamp)) {
+		e.stamp = STAMP_NONE;
+		e.time_ns = CASE_NO_TIME;
 	}
-	at = memmem(ln->s, ln->len, "\"MESSAGE\"", 9);
-	if (at) {
-		cite->len -= (size_t)(at - cite->s);
-		cite->s = at;
+	do {	/* a message may have several lines */
+		const char *nl = scan_find(&rest, "\n");
+
+		e.text = scan_mem(rest.p, (size_t)((nl ? nl : rest.end) - rest.p));
+		ln.s = e.text.p;
+		ln.len = scan_left(&e.text);
+		if (one_line(ctx, st, &ln, &e) == LINE_TAKEN && !st->boot_cite)
+			st->boot_cite = ctx_cite(ctx, &ln, e.time_ns);
+		rest.p = nl ? nl + 1 : rest.end;
+	} while (!scan_at_end(&rest));
+}
+
+/* Entries in JSON, of one line or many. False when the line is no part of one. */
+static bool json_line(struct parse_ctx *ctx, struct dmesg_state *st, const struct line *ln,
+		      enum line_result *result)
+{
+	struct journal_entry j = { .message = NULL };
+	enum journal_part part = PRETTY_NOT;
+	uint64_t no = ln->no;
+	bool entry;
+
+	*result = ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
+	entry = log_is_journal(ln) && log_journal(ln, &j);
+	if (!entry) {
+		part = journal_pretty(&st->pretty, ln);
+		if (part == PRETTY_NOT)
+			return false;
+		if (part == PRETTY_INSIDE)
+			*result = LINE_TAKEN;
+		entry = part == PRETTY_END && journal_pretty_take(&st->pretty, &j);
+		no = st->pretty.no;
 	}
+	if (entry) {
+		if (j.log.kernel || part == PRETTY_END)
+			*result = LINE_TAKEN;
+		dmesg_log_entry(ctx, st, &j, no);
+	}
+	free(j.message);
 	return true;
 }
 
 static enum line_result dmesg_line(struct parse_ctx *ctx, void *state, const struct line *ln)
 {
 	struct dmesg_state *st = state;
-	enum line_result result = LINE_NOT_MINE;
-	struct journal_entry j = { .message = NULL };
-	struct line cite = *ln;
+	enum line_result result;
 	struct log_entry e;
-	struct error *err;
 
-	if (ln->len && *ln->s == '{' && journal_line(st, ln, &j, &cite)) {
-		if (!j.log.kernel) {
-			free(j.message);
-			return ctx->embedded ? LINE_NOT_MINE : LINE_SKIPPED;
-		}
-		e = j.log;
-		ln = &cite;
-	} else {
-		log_split(ln, &e);
-	}
-	if (e.kernel && e.stamp && scan_left(&e.text) >= MARK_MIN_TEXT)
-		marks_add(&st->marks, marks_hash_bytes(0, e.text.p, scan_left(&e.text)), e.time_ns);
-	err = understand(ctx, st, ln, &e, &result);
-	free(j.message);
-	e.text = scan_mem("", 0);
-	if (err) {
-		parse_remark(ctx, true, "%s", err->what);
-		error_free(err);
-	}
-	if (e.stamp && (result == LINE_TAKEN || (e.kernel && st->stamp == e.stamp))) {
-		st->stamp = e.stamp;
-		st->first_ns = MIN(st->first_ns, e.time_ns);
-		st->last_ns = MAX(st->last_ns, e.time_ns);
-	}
+	if (ln->len && (st->pretty.open || memchr(ln->s, '{', MIN(ln->len, (size_t)16))) &&
+	    json_line(ctx, st, ln, &result))
+		return result;
+	log_split(ln, &e);
+	result = one_line(ctx, st, ln, &e);
 	if (result == LINE_NOT_MINE && ctx->embedded && !e.kernel)
 		note_prose(st, ln);
 	return result;
+}
+
+/* Whose log it is, and where its clock stands on the wall. */
+static struct error *store_journal(struct parse_ctx *ctx, const struct dmesg_state *st)
+{
+	int64_t unc = RECEIPT_NS;
+
+	if (*st->host)
+		TRY(case_insert(ctx->db, NULL, "UPDATE source SET host = ? WHERE id = ?", "si", st->host, st->source_id));
+	if (*st->boot && !st->merged)
+		TRY(case_fact(ctx->db, st->source_id, st->side, "kernel.boot_id", st->boot, ctx->snapshot, st->boot_cite));
+	if (st->stamp != STAMP_BOOT || st->wall_low == INT64_MAX || st->merged)
+		return NULL;
+	unc += (st->last_ns - st->first_ns) / DRIFT;
+	if (st->receipt_high > st->receipt_low)
+		unc += st->receipt_high - st->receipt_low;
+	return case_insert(ctx->db, NULL, "UPDATE source SET clock_offset_ns = ?, clock_uncertainty_ns = ? WHERE id = ?", "iii",
+			   st->wall_low, unc, st->source_id);
 }
 
 static struct error *dmesg_store(struct parse_ctx *ctx, struct dmesg_state *st)
@@ -595,6 +734,7 @@ static struct error *dmesg_store(struct parse_ctx *ctx, struct dmesg_state *st)
 		TRY(case_fact(ctx->db, st->source_id, st->side, "numa.nodes", nodes, ctx->snapshot, st->nodes_cite));
 	}
 	TRY(case_insert(ctx->db, NULL, "UPDATE source SET side = ? WHERE id = ?", "si", st->side, st->source_id));
+	TRY(store_journal(ctx, st));
 	if (!st->stamp)
 		return NULL;
 	TRY(case_insert(ctx->db, NULL, "UPDATE source SET clock = ?, first_ns = ?, last_ns = ? WHERE id = ?", "siii",
@@ -603,15 +743,18 @@ static struct error *dmesg_store(struct parse_ctx *ctx, struct dmesg_state *st)
 			   clocks[st->stamp].name, clocks[st->stamp].relation);
 }
 
-static struct error *dmesg_end(struct parse_ctx *ctx, void *state)
+struct error *dmesg_log_end(struct parse_ctx *ctx, struct dmesg_state *st)
 {
-	struct dmesg_state *st = state;
 	struct error *err = dmesg_store(ctx, st);
 
-	marks_deinit(&st->marks);
-	free(st->frames);
+	state_free(st);
 	free(st);
 	return err;
+}
+
+static struct error *dmesg_end(struct parse_ctx *ctx, void *state)
+{
+	return dmesg_log_end(ctx, state);
 }
 
 /* Alarms whose second half a mailer put on the next line. */

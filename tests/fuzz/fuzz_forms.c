@@ -6,6 +6,7 @@
 #include "lines.h"
 
 static const struct { char letter; const char *format, *name; } forms[] = {
+	{ 'J', "journal export", "journal" },
 	{ 'T', "perf top", "top.txt" },
 };
 

@@ -172,11 +172,11 @@ static void test_journal_json(void **state __unused)
 		   "{\"MESSAGE\":\"BUG: soft lockup - CPU#7 stuck for 1s! [x:1]\",\"__REALTIME_TIMESTAMP\":\"1\",\"_TRANSPORT\":\"syslog\"}\n");
 	assert_sql_str(db, "SELECT format FROM member", "dmesg");
 	assert_sql_str(db, "SELECT group_concat(kind || ':' || coalesce(time_ns, '-'), ' ') FROM (SELECT * FROM log_line ORDER BY id)",
-		       "soft_lockup:5400000000 call_trace:5400001000 rt_throttling:-");
+		       "soft_lockup:5400000000 call_trace:5400001000 rt_throttling:9000");
 	assert_sql_str(db, "SELECT task || tid FROM log_line WHERE kind = 'soft_lockup'", "a\"b176");
 	assert_sql_str(db, "SELECT frames FROM stack JOIN log_line ON stack_id = stack.id WHERE kind = 'soft_lockup'",
 		       "kvm_vcpu_ioctl+0x1/0x2 [kvm]");
-	assert_sql_str(db, "SELECT clock FROM source", "sched");
+	assert_sql_str(db, "SELECT group_concat(clock || ' ' || last_ns) FROM source", "sched 5400001000,sched 9000");
 	assert_sql_int(db, "SELECT c.line FROM log_line l JOIN cite c ON c.id = l.cite_id WHERE kind = 'rt_throttling'", 4);
 	assert_all_cited(db, "log_line");
 	case_close(db);
