@@ -295,15 +295,16 @@ static void end_open(struct stalls *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->n_of; i++) {
-		struct stretch *st = s->of[i];
+	for (i = 0; i < s->e->n_tasks; i++) {
+		struct stretch *st;
 		struct piece p;
-		bool open = st && states_open(s->states, (uint32_t)i, &p) && !is_pause(&p) &&
+		bool open = states_open(s->states, (uint32_t)i, &p) && !is_pause(&p) &&
 			    !(p.state == VS_BLOCKED && !(p.block_state & TSTATE_UNINTERRUPTIBLE)) &&
 			    p.state != VS_VMM;
 
 		if (open)
 			on_piece(s, (uint32_t)i, &p);
+		st = stretch_of(s, (uint32_t)i, false);
 		if (st && st->n)
 			end_stretch(s, (uint32_t)i, st, open);
 	}

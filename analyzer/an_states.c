@@ -146,8 +146,13 @@ static enum vstate running_state(const struct vthread *v)
 	return by_ctx[v->ctx];
 }
 
+static bool wakeups_seen(const struct states *s)
+{
+	return s->e->seen & (KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW));
+}
+
 /* State and flags of the open piece if it is as it looks. */
-static enum vstate open_state(const struct vthread *v, uint8_t *flags)
+static enum vstate open_state(const struct states *s, const struct vthread *v, uint8_t *flags)
 {
 	*flags = v->ctx == C_HOST || v->ctx == C_VMM ? PF_IN_EXIT : 0;
 	switch ((enum run)v->run) {
@@ -159,6 +164,11 @@ static enum vstate open_state(const struct vthread *v, uint8_t *flags)
 	case R_BLOCK:
 		if (v->halt_sleep)
 			return VS_HALTED;
+		/* how long it sleeps and how long it waits then is not known */
+		if (!wakeups_seen(s)) {
+			*flags |= PF_NO_WAKE;
+			return VS_UNKNOWN;
+		}
 		if (v->ctx == C_UNKNOWN && !(v->block_state & TSTATE_UNINTERRUPTIBLE))
 			return VS_UNKNOWN;
 		return VS_BLOCKED;
@@ -201,7 +211,7 @@ static void piece(struct states *s, struct vthread *v, uint64_t end, uint64_t po
 static void close_piece(struct states *s, struct vthread *v, uint64_t pos)
 {
 	uint8_t flags;
-	enum vstate state = open_state(v, &flags);
+	enum vstate state = open_state(s, v, &flags);
 
 	piece(s, v, s->e->now, pos, state, flags);
 }
@@ -215,9 +225,11 @@ static void close_unknown(struct states *s, struct vthread *v, uint64_t pos)
 	piece(s, v, s->e->now, pos, v->run == R_LOST ? VS_LOST : VS_UNKNOWN, 0);
 }
 
-static bool wakeups_seen(const struct states *s)
+/* It was seen where it can't be by what was seen before: what it is about is not known either. */
+static void forget_ctx(struct vthread *v)
 {
-	return s->e->seen & (KIND(SCHED_WAKING) | KIND(SCHED_WAKEUP) | KIND(SCHED_WAKEUP_NEW));
+	v->ctx = C_UNKNOWN;
+	v->in_halt = v->halt_sleep = false;
 }
 
 /* A sleep ended and nobody was seen to end it. */
@@ -256,7 +268,8 @@ static struct vthread *watch(struct states *s, uint32_t idx)
 	memset(v, 0, sizeof(*v));
 	s->of[idx] = (uint32_t)s->n;
 	v->task = idx;
-	v->since = e->now;
+	v->since = t->state == SCHED_UNKNOWN ? e->now : t->since;
+	v->pos = t->state == SCHED_WOKEN ? t->wake.pos : t->out_pos;
 	v->cpu = t->cpu;
 	v->info.reason = v->info.user_reason = EVENT_U32_NONE;
 	v->block_state = t->block_state;
@@ -271,7 +284,7 @@ static struct vthread *watch(struct states *s, uint32_t idx)
 		v->run = R_BLOCK;
 	v->preempted = t->state == SCHED_PREEMPTED;
 	/* the time before it was known to be a vCPU thread */
-	account(s, v, VS_UNKNOWN, t->first_ns, e->now);
+	account(s, v, VS_UNKNOWN, t->first_ns, v->since);
 	return v;
 }
 
@@ -296,8 +309,8 @@ static void switch_out(struct states *s, struct vthread *v, const struct event *
 		close_piece(s, v, ev->pos);
 	else
 		close_unknown(s, v, ev->pos);
-	if (v->ctx == C_GUEST)
-		v->ctx = C_UNKNOWN;
+	if (v->ctx == C_GUEST || v->run != R_RUN)
+		forget_ctx(v);
 	v->cpu = ev->cpu;
 	v->block_state = (uint16_t)st;
 	v->preempted = false;
@@ -334,6 +347,7 @@ static void switch_in(struct states *s, struct vthread *v, const struct event *e
 	case R_NONE:
 	default:
 		close_unknown(s, v, ev->pos);
+		forget_ctx(v);
 		break;
 	}
 	v->run = R_RUN;
@@ -361,6 +375,12 @@ static void on_wakeup(struct states *s, const struct event *ev)
 	cpu = ev->b[1] < EVENT_CPU_NONE ? (uint16_t)ev->b[1] : v->cpu;
 	switch ((enum run)v->run) {
 	case R_WAIT:
+		/* who is runnable isn't woken: it ran and slept again unseen */
+		if (ev->kind == EV_SCHED_WAKING && !v->preempted) {
+			close_unknown(s, v, ev->pos);
+			forget_ctx(v);
+			break;
+		}
 		if (ev->kind != EV_SCHED_WAKING && !v->preempted && !v->enq_ns) {
 			uint64_t d = s->e->now - v->since;
 
@@ -404,6 +424,7 @@ static void runs(struct states *s, struct vthread *v, const struct event *ev)
 {
 	if (v->run != R_RUN) {
 		close_unknown(s, v, ev->pos);
+		forget_ctx(v);
 		v->run = R_RUN;
 		v->cpu = ev->cpu;
 	}
@@ -456,8 +477,9 @@ static void on_syscall(struct states *s, struct vthread *v, const struct event *
 		if (ev->a[1] != KVM_RUN)
 			return;
 		v->kvm_run_nr = (uint64_t)ev->b[0] + 1;
+		/* without kvm events nothing tells the guest's time in the call from the host's */
 		if (v->ctx != C_GUEST && v->ctx != C_HOST && v->ctx != C_HALT)
-			set_ctx(s, v, ev, C_HOST);
+			set_ctx(s, v, ev, s->e->seen & KIND(KVM_ENTRY) ? C_HOST : C_UNKNOWN);
 	} else if (v->kvm_run_nr || (v->kvm && v->ctx == C_UNKNOWN)) {
 		v->kvm_run_nr = 0;
 		if (v->ctx != C_VMM) {
@@ -556,6 +578,7 @@ static void on_own(struct states *s, const struct event *ev)
 	case EV_KVM_USERSPACE_EXIT:
 		set_ctx(s, v, ev, C_VMM);
 		v->info.user_reason = ev->b[0];
+		v->in_halt |= ev->b[0] == KVM_EXIT_HLT;
 		break;
 	case EV_KVM_VCPU_WAKEUP:
 		if (v->ctx == C_HALT)
@@ -609,11 +632,10 @@ static void states_lost(struct engine *e, void *state, uint16_t cpu)
 
 		if (v->run == R_LOST || (cpu != EVENT_CPU_NONE && v->cpu != cpu))
 			continue;
-		st = open_state(v, &flags);
+		st = open_state(s, v, &flags);
 		piece(s, v, MAX(v->since, from), v->pos, st, flags | PF_EDGE);
 		v->run = R_LOST;
-		v->ctx = C_UNKNOWN;
-		v->in_halt = v->halt_sleep = false;
+		forget_ctx(v);
 		v->info = (struct exit_info){ .reason = EVENT_U32_NONE,
 					      .user_reason = EVENT_U32_NONE };
 	}
@@ -627,7 +649,7 @@ bool states_open(const struct states *s, uint32_t task, struct piece *ret)
 
 	if (!v || v->since >= s->e->last_ns)
 		return false;
-	st = open_state(v, &flags);
+	st = open_state(s, v, &flags);
 	*ret = (struct piece){ .start = v->since,
 			       .end = s->e->last_ns,
 			       .pos = v->pos,
@@ -649,7 +671,7 @@ static void settle(struct states *s, struct vthread *v)
 	unsigned int i;
 
 	if (t->last_ns > v->since)
-		account(s, v, open_state(v, &flags), v->since, t->last_ns);
+		account(s, v, open_state(s, v, &flags), v->since, t->last_ns);
 	for (i = 0; i < RECENT; i++) {
 		struct range *r = &v->recent[i];
 		uint64_t from = MAX(r->start, t->last_ns);

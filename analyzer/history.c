@@ -262,6 +262,9 @@ static void on_wakeup(struct history *h, const struct event *ev)
 		return;
 	t = hist_task(h, idx);
 	cpu = ev->b[1] < EVENT_CPU_NONE ? (uint16_t)ev->b[1] : t->cpu;
+	/* who is runnable isn't woken: it ran and slept again unseen */
+	if (t->seen && t->state == HIST_WAIT && ev->kind == EV_SCHED_WAKING)
+		t->state = HIST_UNKNOWN;
 	if (t->seen && t->state == HIST_WAIT) {
 		uint64_t d = h->e->now - t->since;
 
