@@ -95,6 +95,21 @@ static bool workqueue_lockup(const struct scan *t, struct found *f)
 }
 
 /*
+ * smp: csd: Detected non-responsive CSD lock (#1) on CPU#4, waiting 5000000050 ns for CPU#03 FUNC
+ * (kernel/smp.c): the CPU that waits, and for how long.
+ */
+static bool csd_lock(const struct scan *t, struct found *f)
+{
+	struct scan c = *t;
+	uint64_t ns;
+
+	number_after(t, " on CPU#", &f->cpu);
+	if (scan_to(&c, ", waiting ") && scan_u64(&c, &ns) && ns <= INT64_MAX)
+		f->duration_ns = (int64_t)ns;
+	return f->cpu >= 0;
+}
+
+/*
  * perf: interrupt took too long (2503 > 2500) / NMI handler (...) took too long to run: 1.234 msecs
  */
 static bool nmi_too_long(const struct scan *t, struct found *f)
@@ -203,6 +218,7 @@ static const struct alarm alarms[] = {
 	{ "rcu_stall", "detected expedited stalls on CPUs/tasks", false, true, rcu_stall },
 	{ "rcu_stall", " kthread starved for ", false, false, rcu_starved },
 	{ "rcu_stall", " kthread timer wakeup didn't happen for ", false, false, nothing },
+	{ "csd_lock", " non-responsive CSD lock (#", false, false, csd_lock },
 	{ "hung_task", "INFO: task ", true, true, hung_task },
 	{ "workqueue_lockup", "BUG: workqueue lockup - pool", true, true, workqueue_lockup },
 	{ "workqueue_hog", " hogged CPU for >", false, false, nothing },
