@@ -38,9 +38,11 @@ static struct error *analyze(struct case_db **ret, const struct options *opt)
 		TRY(err);
 	}
 	TRY(case_redact(ret, opt));
-	if (!wants_sqlite(opt))
-		return report_write(*ret, opt, "analyze", NULL);
-	return case_save(*ret, opt->output);
+	if (wants_sqlite(opt))
+		TRY(case_save(*ret, opt->output));
+	else
+		TRY(report_write(*ret, opt, "analyze", NULL));
+	return plot_files_write(*ret, opt);
 }
 
 /* What can be told before the inputs are read, which may take long. */
@@ -60,6 +62,8 @@ static int run(const struct options *opt, struct error **err)
 
 	*err = check(opt);
 	if (!*err)
+		*err = plot_files_check(opt);
+	if (!*err)
 		*err = run_inputs(opt, &db, NULL, NULL, &status);
 	if (!*err)
 		*err = analyze(&db, opt);
@@ -78,6 +82,7 @@ static const struct command analyze_command = {
 			  "  kvmortem case-4711.tar.xz -f json            the same for programs\n"
 			  "  kvmortem case-4711.tar.xz -f markdown        for GitHub or GitLab; also -f jira, -f bugzilla\n"
 			  "  kvmortem case-4711.tar.xz --redact -o x.md   without names, addresses and paths\n"
+			  "  kvmortem case-4711.tar.xz --plots plots      with its plots as files in plots/\n"
 			  "  kvmortem case-4711.tar.xz -f title           one line for the ticket's subject\n"
 			  "  kvmortem trace.txt dmesg.txt                 several files of one case\n"
 			  "  ssh host cat trace.txt | kvmortem -          from stdin\n"

@@ -39,6 +39,7 @@ struct options {
 	bool		strict, quiet, fail_on_match;
 	bool		redact;		/* --redact */
 	const char	*redact_map;	/* --redact-map FILE; implies redact */
+	const char	*plots;		/* --plots DIR */
 	int		verbose;
 	/* of single commands */
 	const char	*exits_event, *exits_by;	/* exits */
@@ -96,5 +97,14 @@ struct error *report_check(const struct options *opt);
 /* report_write() - pick the report by opt->format / opt->output, open the output, render @view. */
 struct error *report_write(struct case_db *db, const struct options *opt, const char *view,
 			   void *view_arg);
+/*
+ * plot_files_write() - all plots of the case into opt->plots, four files each: NAME.gp, NAME.dat,
+ * NAME.svg and NAME.png. Without gnuplot NAME.svg is the program's own and there is no NAME.png.
+ * Links are not followed; only files that an earlier run wrote and nobody changed are replaced.
+ * plot_files_check() - what of it can fail before the inputs are read; makes the directory. Both do
+ * nothing without --plots. ERR_IO.
+ */
+struct error *plot_files_write(struct case_db *db, const struct options *opt);
+struct error *plot_files_check(const struct options *opt);
 
 #endif

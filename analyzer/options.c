@@ -48,6 +48,8 @@ static const struct option_row {
 	  "replace names of hosts, users and VMs, addresses, UUIDs and paths by placeholders" },
 	{ "redact-map", 0, "FILE", V_STRING, OFFSET(redact_map), "analyze info exits latency stalls chain query",
 	  "with --redact: keep the key to the placeholders in FILE" },
+	{ "plots", 0, "DIR", V_STRING, OFFSET(plots), "analyze",
+	  "write the case's plots into DIR: svg, and by gnuplot png, with script (.gp) and numbers (.dat)" },
 	{ "event", 0, "EVENT", V_STRING, OFFSET(exits_event), "exits", "vmexit, mmio, ioport or msr" },
 	{ "by", 0, "WHAT", V_STRING, OFFSET(exits_by), "exits", "all, vm or vcpu" },
 	{ "stall", 0, "N", V_LONG, OFFSET(chain_stall), "chain", "the stall with this id" },

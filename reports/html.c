@@ -209,7 +209,9 @@ static struct error *html_render(struct report_ctx *ctx)
 
 	if (!has_word("analyze info stalls chain exits latency diff", ctx->view))
 		return error_new(ERR_USAGE, "format html has no view for '%s'", ctx->view);
+	h.pen = plot_pen_open();
 	err = put_page(&h);
+	plot_pen_close(h.pen);
 	html_cites_free(&h);
 	free(h.drawn);
 	text_close(&h.text);

@@ -10,6 +10,7 @@
 #ifndef KM_HTML_H
 #define KM_HTML_H
 
+#include "plot.h"
 #include "text.h"
 
 #define HTML_NAME_COLUMNS	32	/* a name is cut here; its title attribute holds more */
@@ -32,6 +33,7 @@ struct html {
 	struct json_object *verdicts;	/* as the model gives them */
 	int64_t		*drawn;		/* ids of the stalls whose chain is on the page */
 	size_t		n_drawn;
+	struct plot_pen	*pen;		/* draws the plots */
 };
 
 /* Raw markup of our own: never with %s of a case's string. */

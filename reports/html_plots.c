@@ -15,7 +15,7 @@ static struct error *put_delay(void *arg, const struct plot *p)
 {
 	struct html *h = arg;
 
-	svg_plot(h->out, p);
+	svg_plot(h->out, p, h->pen);
 	return NULL;
 }
 
@@ -35,7 +35,7 @@ static struct error *put_over_time(void *arg, const struct plot *p)
 		html_section(page->h, "plots", "Over time");
 		html_raw(page->h, "<div class=\"plots\">\n");
 	}
-	svg_plot(page->h->out, p);
+	svg_plot(page->h->out, p, page->h->pen);
 	return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plot.h - a plot as data: title, two axes, series, annotations. What draws it is a backend's:
- * svg_plot() here, gnuplot where it is there.
+ * plot.h - a plot as data: title, two axes, series, annotations, and what draws it: a backend where
+ * one is there (gnuplot_page.c), else the program itself (svg.c).
  *
  * Strings may come from a case; a backend escapes them for its place. Nothing is owned by the plot.
  */
@@ -66,10 +66,42 @@ struct plot {
  * never empty, and above 0 where it is logarithmic.
  */
 void plot_range(const struct plot *p, bool y, double *min, double *max);
+/* plot_has_key() - do its series have to be named beside it? */
+bool plot_has_key(const struct plot *p);
+
+#define PLOT_WIDTH	640	/* of a picture on the page, in units of its viewBox */
+#define PLOT_HEIGHT	280
+
 /*
- * svg_plot() - write @p as an inline <svg>, 640 by 280 units, its colours by CSS class (page.css).
- * Escaped for HTML.
+ * A backend draws pictures for the page. It registers itself: REGISTER(plot_backends, &x).
+ *   open()	what it needs for a page's plots; NULL where it cannot work here
+ *   picture()	write what goes between <svg> and </svg>: <path> and <text> with the classes of
+ *		page.css only, all escaped; false, and nothing written, where it cannot
  */
-void svg_plot(FILE *out, const struct plot *p);
+struct plot_backend {
+	const char	*name;
+	void		*(*open)(void);
+	bool		(*picture)(void *state, FILE *out, const struct plot *p);
+	void		(*close)(void *state);
+};
+SET_DECLARE(plot_backends, struct plot_backend);
+
+/* plot_pen_open() - the backend that is there, for the plots of one page. plot_pen_picture() - its
+ * picture of @p; false where there is none. plot_pen_close() frees; NULL is fine for both. */
+struct plot_pen *plot_pen_open(void);
+bool plot_pen_picture(struct plot_pen *pen, FILE *out, const struct plot *p);
+void plot_pen_close(struct plot_pen *pen);
+
+/*
+ * svg_plot() - write @p as a <figure> with caption, key and an inline <svg>, its colours by CSS
+ * class (page.css); the picture is @pen's or svg_picture()'s. Escaped for HTML.
+ */
+void svg_plot(FILE *out, const struct plot *p, struct plot_pen *pen);
+/* svg_picture() - the program's own picture: what goes between <svg> and </svg>. */
+void svg_picture(FILE *out, const struct plot *p);
+/* svg_plot_file() - a file that needs nothing else, with title and key inside. */
+void svg_plot_file(FILE *out, const struct plot *p);
+/* Small marks, by colour, whose shape tells series apart, too: for a path's d after "Mx y". */
+extern const char *const svg_marks[PLOT_COLOURS];
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "html.h"
 
-#define WIDTH		640
-#define HEIGHT		280
+#define WIDTH		PLOT_WIDTH
+#define HEIGHT		PLOT_HEIGHT
 #define LEFT		66
 #define RIGHT		626
 #define TOP		14
@@ -21,8 +21,7 @@ struct axis {
 	double		step;
 };
 
-/* Small marks whose shape tells series apart, too. */
-static const char *const shapes[PLOT_COLOURS] = {
+const char *const svg_marks[PLOT_COLOURS] = {
 	"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
 	"m-2.5-2.5h5v5h-5z",
 	"m0-3l3 5.5h-6z",
@@ -30,42 +29,6 @@ static const char *const shapes[PLOT_COLOURS] = {
 	"m0 3l3-5.5h-6z",
 	"m-3-1h6v2h-6z",
 };
-
-void plot_range(const struct plot *p, bool y, double *min, double *max)
-{
-	const struct plot_axis *a = y ? &p->y : &p->x;
-	double low = INFINITY, high = -INFINITY;
-	size_t i, k;
-
-	for (i = 0; i < p->n_series; i++)
-		for (k = 0; k < p->series[i].n; k++) {
-			const struct plot_point *pt = &p->series[i].points[k];
-			double v = y ? pt->y : pt->x,
-			       end = !y && p->series[i].kind == PLOT_BARS ? pt->x_end : v;
-
-			if (!isfinite(v) || !isfinite(end) || (a->log && end <= 0))
-				continue;
-			low = fmin(low, a->log && v <= 0 ? end : v);
-			high = fmax(high, end);
-		}
-	if (a->min < a->max) {
-		low = a->min;
-		high = a->max;
-	}
-	if (!(low <= high))
-		low = high = 1;
-	if (y && !a->log)
-		low = fmin(low, 0);
-	if (a->log) {
-		low = pow(10, floor(log10(low) + 1e-9));
-		high = pow(10, ceil(log10(high) - 1e-9));
-		high = high > low ? high : low * 10;
-	} else if (!(high > low)) {
-		high = low + 1;
-	}
-	*min = low;
-	*max = high;
-}
 
 static void set_axis(struct axis *a, const struct plot *p, bool y)
 {
@@ -187,7 +150,7 @@ static void put_points(struct html *h, const struct plot_series *s, const struct
 
 	html_rawf(h, "<path class=\"points c%d\" d=\"", s->colour);
 	for (i = 0; i < s->n; i++)
-		html_rawf(h, "M%.1f %.1f%s", at(x, s->points[i].x), at(y, s->points[i].y), shapes[s->colour]);
+		html_rawf(h, "M%.1f %.1f%s", at(x, s->points[i].x), at(y, s->points[i].y), svg_marks[s->colour]);
 	html_raw(h, "\"/>\n");
 }
 
@@ -196,7 +159,7 @@ static void put_legend(struct html *h, const struct plot *p)
 {
 	size_t i;
 
-	if (p->n_series < 2)
+	if (!plot_has_key(p))
 		return;
 	html_raw(h, "<ul class=\"key\">");
 	for (i = 0; i < p->n_series; i++) {
@@ -204,21 +167,51 @@ static void put_legend(struct html *h, const struct plot *p)
 
 		html_rawf(h, "<li><svg width=\"14\" height=\"10\" aria-hidden=\"true\"><path class=\"%s c%d d%d\" d=\"%s%s\"/></svg>",
 			  s->kind == PLOT_STEPS ? "steps" : "points", s->colour, s->colour,
-			  s->kind == PLOT_STEPS ? "M0 5h14" : "M7 5", s->kind == PLOT_STEPS ? "" : shapes[s->colour]);
+			  s->kind == PLOT_STEPS ? "M0 5h14" : "M7 5", s->kind == PLOT_STEPS ? "" : svg_marks[s->colour]);
 		html_name(h, s->name, 36);
 		html_raw(h, "</li>");
 	}
 	html_raw(h, "</ul>");
 }
 
-void svg_plot(FILE *out, const struct plot *p)
+void svg_picture(FILE *out, const struct plot *p)
 {
-	struct html h = { .out = out };
+	struct html html = { .out = out }, *h = &html;
 	struct axis x, y;
 	size_t i;
 
 	set_axis(&x, p, false);
 	set_axis(&y, p, true);
+	put_ticks(h, &y, true);
+	for (i = 0; i < p->n_series; i++) {
+		const struct plot_series *s = &p->series[i];
+
+		if (s->kind == PLOT_BARS)
+			put_bars(h, s, &x, &y);
+		else if (s->kind == PLOT_STEPS)
+			put_steps(h, s, &x, &y);
+		else
+			put_points(h, s, &x, &y);
+	}
+	html_rawf(h, "<path class=\"tick\" d=\"M%d %dH%d\"/>\n", LEFT, BOTTOM, RIGHT);
+	put_ticks(h, &x, false);
+	for (i = 0; i < p->n_notes; i++) {
+		html_rawf(h, "<path class=\"mark-line\" d=\"M%.1f %dV%d\"/><text class=\"key\" x=\"%.1f\" y=\"%d\">", at(&x, p->notes[i].x), TOP,
+			  BOTTOM, at(&x, p->notes[i].x) + 4, TOP + 12);
+		html_cut(h, p->notes[i].text, 30);
+		html_raw(h, "</text>\n");
+	}
+	html_rawf(h, "<text x=\"%d\" y=\"%d\">", (LEFT + RIGHT) / 2, BOTTOM + 38);
+	html_text(h, p->x.label);
+	html_rawf(h, "</text><text class=\"y-label\" transform=\"translate(12 %d) rotate(-90)\">", (TOP + BOTTOM) / 2);
+	html_text(h, p->y.label);
+	html_raw(h, "</text>");
+}
+
+void svg_plot(FILE *out, const struct plot *p, struct plot_pen *pen)
+{
+	struct html h = { .out = out };
+
 	html_rawf(&h, "<figure class=\"plot\"><figcaption>");
 	html_text(&h, p->title);
 	html_raw(&h, "</figcaption>");
@@ -226,28 +219,44 @@ void svg_plot(FILE *out, const struct plot *p)
 	html_rawf(&h, "<svg role=\"img\" viewBox=\"0 0 %d %d\" aria-label=\"", WIDTH, HEIGHT);
 	html_text(&h, p->summary ? p->summary : p->title);
 	html_raw(&h, "\">\n");
-	put_ticks(&h, &y, true);
-	for (i = 0; i < p->n_series; i++) {
-		const struct plot_series *s = &p->series[i];
+	if (!plot_pen_picture(pen, out, p))
+		svg_picture(out, p);
+	html_raw(&h, "</svg></figure>\n");
+}
 
-		if (s->kind == PLOT_BARS)
-			put_bars(&h, s, &x, &y);
-		else if (s->kind == PLOT_STEPS)
-			put_steps(&h, s, &x, &y);
-		else
-			put_points(&h, s, &x, &y);
-	}
-	html_rawf(&h, "<path class=\"tick\" d=\"M%d %dH%d\"/>\n", LEFT, BOTTOM, RIGHT);
-	put_ticks(&h, &x, false);
-	for (i = 0; i < p->n_notes; i++) {
-		html_rawf(&h, "<path class=\"mark-line\" d=\"M%.1f %dV%d\"/><text class=\"key\" x=\"%.1f\" y=\"%d\">", at(&x, p->notes[i].x), TOP,
-			  BOTTOM, at(&x, p->notes[i].x) + 4, TOP + 12);
-		html_cut(&h, p->notes[i].text, 30);
+/* What page.css says of plots, in light colours. */
+static const char file_style[] =
+	"text{font:12px sans-serif;fill:#4c5560;text-anchor:middle}.title{font-weight:600;fill:#1c2024}.y{text-anchor:end}"
+	".title,.key{text-anchor:start}.grid{stroke:#d0d4d8;fill:none}.tick{stroke:#4c5560;fill:none}"
+	".mark-line{stroke:#b3261e;stroke-dasharray:4 3;fill:none}"
+	".c0{fill:#1f64a6;stroke:#1f64a6}.c1{fill:#eda21a;stroke:#eda21a}.c2{fill:#a5311c;stroke:#a5311c}"
+	".c3{fill:#c77fae;stroke:#c77fae}.c4{fill:#2e8b73;stroke:#2e8b73}.c5{fill:#6c5bb0;stroke:#6c5bb0}"
+	".bars,.points{stroke:none;opacity:.75}.steps{fill:none;stroke-width:2;stroke-linejoin:round}"
+	".d1.steps{stroke-dasharray:6 3}.d2.steps{stroke-dasharray:2 3}.d3.steps{stroke-dasharray:9 3 2 3}";
+
+void svg_plot_file(FILE *out, const struct plot *p)
+{
+	struct html h = { .out = out };
+	size_t i, rows = plot_has_key(p) ? (p->n_series + 1) / 2 : 0;
+	int top = 26 + 18 * (int)rows;
+
+	html_rawf(&h, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		  "viewBox=\"0 %d %d %d\">\n<style>%s</style>\n<rect fill=\"#fff\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+		  WIDTH * 3 / 2, (HEIGHT + top) * 3 / 2, -top, WIDTH, HEIGHT + top, file_style,
+		  -top, WIDTH, HEIGHT + top);
+	html_rawf(&h, "<text class=\"title\" x=\"12\" y=\"%d\">", 18 - top);
+	html_cut(&h, p->title, 90);
+	html_raw(&h, "</text>\n");
+	for (i = 0; rows && i < p->n_series; i++) {
+		const struct plot_series *s = &p->series[i];
+		int x = 12 + (int)(i % 2) * WIDTH / 2, y = 36 - top + 18 * (int)(i / 2);
+
+		html_rawf(&h, "<path class=\"%s c%d d%d\" d=\"M%d %d%s\"/><text class=\"key\" x=\"%d\" y=\"%d\">",
+			  s->kind == PLOT_STEPS ? "steps" : "points", s->colour, s->colour,
+			  s->kind == PLOT_STEPS ? x : x + 7, y, s->kind == PLOT_STEPS ? "h14" : svg_marks[s->colour], x + 20, y + 4);
+		html_cut(&h, s->name, 44);
 		html_raw(&h, "</text>\n");
 	}
-	html_rawf(&h, "<text x=\"%d\" y=\"%d\">", (LEFT + RIGHT) / 2, BOTTOM + 38);
-	html_text(&h, p->x.label);
-	html_rawf(&h, "</text><text class=\"y-label\" transform=\"translate(12 %d) rotate(-90)\">", (TOP + BOTTOM) / 2);
-	html_text(&h, p->y.label);
-	html_raw(&h, "</text></svg></figure>\n");
+	svg_picture(out, p);
+	html_raw(&h, "</svg>\n");
 }
