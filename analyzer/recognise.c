@@ -81,8 +81,21 @@ static const struct unread_form *find_unread(const struct member *m)
 	return NULL;
 }
 
+/* Counters that are taken again and again, under a number: kvm_stat-1.txt, vmstat.2. */
+static bool numbered_counters(const char *base, size_t len)
+{
+	static const char *const stems[] = { "kvm_stat", "kvmstat", "kvm-stat", "vmstat", "meminfo", "interrupts",
+					     "softirqs", "schedstat", "cpu.stat" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stems); i++)
+		if (strlen(stems[i]) == len && !strncasecmp(stems[i], base, len))
+			return true;
+	return false;
+}
+
 /*
- * A label out of the file's name: "vmstat-before.txt", "cgroup-after2.txt", "ksm_mid", "interrupts.1". NULL where
+ * A label out of the file's name: "vmstat-before.txt", "kvm_stat-1.txt", "cgroup-after2.txt", "ksm_mid", "interrupts.1". NULL where
  * there is none. @buf holds it.
  */
 static const char *snapshot_of(const char *name, char buf[24])
@@ -107,6 +120,11 @@ static const char *snapshot_of(const char *name, char buf[24])
 	for (p = base + len; p > base && p[-1] >= '0' && p[-1] <= '9'; p--)
 		;
 	digits = (size_t)(base + len - p);
+	if (digits && digits < 4 && p - base > 1 && strchr("-_.", p[-1]) &&
+	    numbered_counters(base, (size_t)(p - 1 - base))) {
+		snprintf(buf, 24, "%.*s", (int)digits, p);
+		return buf;
+	}
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		size_t n = strlen(words[i]);
 

@@ -72,10 +72,34 @@ static long label_at(const char *path, const char *label)
 	return -1;
 }
 
-/* A directory that is called by a label: before/vmstat. */
+/* Is this what is taken again and again, under a number: kvm_stat-1, debug-2? */
+static bool numbered_stem(const char *s, size_t len)
+{
+	static const char *const stems[] = { "kvm", "debug", "debugfs", "snapshot", "snap", "sample", "round", "proc", "sys" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stems); i++)
+		if (strlen(stems[i]) == len && !strncasecmp(stems[i], s, len))
+			return true;
+	return false;
+}
+
+/* The label behind a directory's own name: kvm-before, debug.2. NULL where there is none. */
+static const char *dir_label(const char *p, size_t n, uint64_t *rank)
+{
+	const char *at = p + n;
+
+	while (at > p && !strchr("-_.", at[-1]))
+		at--;
+	if (at == p || at == p + n || !label_rank(at, (size_t)(p + n - at), rank))
+		return NULL;
+	return !isdigit((unsigned char)*at) || numbered_stem(p, (size_t)(at - 1 - p)) ? at : NULL;
+}
+
+/* A directory that is called by a label: before/vmstat; or that has one: kvm-2/exits. */
 static bool label_dir(const char *path, size_t *at, size_t *len)
 {
-	const char *p = path, *end = strchrnul(path, '#');
+	const char *p = path, *end = strchrnul(path, '#'), *label;
 	uint64_t rank;
 	bool found = false;
 
@@ -85,6 +109,11 @@ static bool label_dir(const char *path, size_t *at, size_t *len)
 		if (p + n < end && !isdigit((unsigned char)*p) && label_rank(p, n, &rank)) {
 			*at = (size_t)(p - path);
 			*len = n;
+			found = true;
+		} else if (p + n < end && !isdigit((unsigned char)*p) &&
+			   (label = dir_label(p, n, &rank))) {
+			*at = (size_t)(label - path);
+			*len = (size_t)(p + n - label);
 			found = true;
 		}
 		p += n;
@@ -216,7 +245,7 @@ static struct error *read_facts(struct case_db *db, struct items *all)
 		       " JOIN source s ON s.id = f.source_id WHERE f.num IS NOT NULL AND s.path IS NOT NULL AND (f.key GLOB 'vmstat.*' OR"
 		       " f.key GLOB 'ksm.*' OR f.key GLOB 'meminfo.*' OR f.key = 'proc.uptime_s' OR f.key GLOB 'kvmstat.*' OR"
 		       " f.key GLOB '*irq.*' OR f.key GLOB '*.total_us' OR f.key GLOB 'schedstat.cpu.*' OR f.key GLOB 'stat.*' OR"
-		       " f.key GLOB 'task.*') AND f.key NOT GLOB '*.per_s' AND f.key NOT GLOB '*.max*' AND f.key NOT IN"
+		       " f.key GLOB 'task.*') AND f.key NOT GLOB '*.per_s' AND f.key NOT GLOB '*.max*' AND f.key NOT GLOB '*.delta' AND f.key NOT IN"
 		       " ('stat.procs_running', 'stat.procs_blocked', 'stat.btime') AND f.key NOT GLOB 'task.*.processor' AND"
 		       " f.key NOT GLOB 'task.*.threads' AND f.key NOT GLOB 'task.*.rt_priority' AND f.key NOT GLOB 'task.*.tgid'"
 		       " AND f.key NOT GLOB '*.tsc-offset' ORDER BY f.id", ""));

@@ -52,10 +52,28 @@ static struct scan cut_last(struct scan *path)
 	return last;
 }
 
-/* .../debug/kvm[/PID-FD[/vcpuN]]/NAME */
+/* kvm, or a copy of it: kvm-before, kvm.2, kvm_after. */
+static bool is_kvm_dir(struct scan c)
+{
+	static const char *const words[] = { "before", "after", "start", "end", "begin", "pre", "post", "mid", "during", "t" };
+	uint64_t v;
+	size_t i;
+
+	if (!scan_lit(&c, "kvm") || scan_at_end(&c))
+		return scan_at_end(&c);
+	if (!strchr("-_.", *c.p++))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (scan_lit(&c, words[i]))
+			break;
+	return scan_at_end(&c) ? i < ARRAY_SIZE(words) : scan_u64(&c, &v) && scan_at_end(&c);
+}
+
+/* .../debug/kvm[/PID-FD[/vcpuN]]/NAME; a copy's directories may be called debug-1, kvm-before */
 static bool split_path(const char *name, struct kvm_path *p)
 {
 	struct scan path = scan_mem(name, strlen(name)), up;
+	bool copy;
 
 	memset(p, 0, sizeof(*p));
 	p->name = cut_last(&path);
@@ -72,10 +90,11 @@ static bool split_path(const char *name, struct kvm_path *p)
 	} else if (scan_left(&p->vcpu)) {
 		return false;
 	}
-	if (!span_is(up.p, scan_left(&up), "kvm"))
+	if (!is_kvm_dir(up))
 		return false;
+	copy = scan_left(&up) > 3;
 	up = cut_last(&path);
-	return scan_left(&p->vm) || span_is(up.p, scan_left(&up), "debug");
+	return scan_left(&p->vm) || copy || scan_lit(&up, "debug");
 }
 
 static bool one_number(const uint8_t *data, uint64_t size, struct scan *v)

@@ -7,6 +7,7 @@
 
 static const struct { char letter; const char *format, *name; } forms[] = {
 	{ 'J', "journal export", "journal" },
+	{ 'K', "kvm_stat log", "kvm_stat.csv" },
 	{ 'T', "perf top", "top.txt" },
 };
 
