@@ -105,6 +105,7 @@ static void put_axis(FILE *out, const struct plot *p, bool y)
 	const struct plot_axis *a = y ? &p->y : &p->x;
 	const char *name = y ? "y" : "x", *unit = "";
 	double min, max;
+	size_t i;
 
 	plot_range(p, y, &min, &max);
 	min = y ? lowest(p) : min;
@@ -124,7 +125,12 @@ static void put_axis(FILE *out, const struct plot *p, bool y)
 		unit = max >= WALL_CLOCK ? ".' (UTC)'" : "";
 		break;
 	default:
-		fprintf(out, "set format %s '%%g'\n", name);
+		fprintf(out, "set format %s '%s'\n", name, a->log ? "%.0s %c" : "%.7g");
+	}
+	for (i = 0; i < a->n_names; i++) {
+		fputs(i ? ", " : "set xtics scale 0 noenhanced (", out);
+		gnuplot_quote(out, a->names[i], PLOT_COLUMNS / a->n_names);
+		fprintf(out, " %zu%s", i, i + 1 == a->n_names ? ")\n" : "");
 	}
 	if (a->log)
 		fprintf(out, "set logscale %s 10\n", name);

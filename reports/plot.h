@@ -41,6 +41,8 @@ struct plot_axis {
 	enum plot_unit	unit;
 	bool		log;		/* points at or below 0 stand at the lower end */
 	double		min, max;	/* both 0: as the points want it */
+	const char *const *names;	/* of 0, 1 ... on a linear x axis; NULL: it has numbers */
+	size_t		n_names;
 };
 
 struct plot_note {
@@ -60,6 +62,7 @@ struct plot {
 };
 
 #define PLOT_COLOURS	6
+#define PLOT_COLUMNS	84	/* letters that have room along the x axis */
 
 /*
  * plot_range() - where an axis begins and ends: as asked for, or round values around the points;

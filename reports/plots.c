@@ -258,5 +258,5 @@ struct error *plots_over_time(struct text *t, size_t max_sources, plot_fn fn, vo
 			if (js_int(s, "events") || js_has(s, "first_ns"))
 				TRY(put_over_time(t, &plots[k], s, fn, arg, &shown));
 		}
-	return NULL;
+	return plots_snapshots(t, fn, arg);
 }

@@ -8,7 +8,7 @@
 
 #define WIDTH		PLOT_WIDTH
 #define HEIGHT		PLOT_HEIGHT
-#define LEFT		66
+#define LEFT		72
 #define RIGHT		626
 #define TOP		14
 #define BOTTOM		236
@@ -116,6 +116,17 @@ static void put_ticks(struct html *h, const struct axis *a, bool y)
 		put_tick(h, a, y, v);
 }
 
+static void put_names(struct html *h, const struct plot *p, const struct axis *x)
+{
+	size_t i;
+
+	for (i = 0; i < p->x.n_names; i++) {
+		html_rawf(h, "<text x=\"%.1f\" y=\"%d\">", at(x, (double)i), BOTTOM + 19);
+		html_cut(h, p->x.names[i], PLOT_COLUMNS / p->x.n_names);
+		html_raw(h, "</text>\n");
+	}
+}
+
 static void put_bars(struct html *h, const struct plot_series *s, const struct axis *x,
 		     const struct axis *y)
 {
@@ -194,7 +205,10 @@ void svg_picture(FILE *out, const struct plot *p)
 			put_points(h, s, &x, &y);
 	}
 	html_rawf(h, "<path class=\"tick\" d=\"M%d %dH%d\"/>\n", LEFT, BOTTOM, RIGHT);
-	put_ticks(h, &x, false);
+	if (p->x.names)
+		put_names(h, p, &x);
+	else
+		put_ticks(h, &x, false);
 	for (i = 0; i < p->n_notes; i++) {
 		html_rawf(h, "<path class=\"mark-line\" d=\"M%.1f %dV%d\"/><text class=\"key\" x=\"%.1f\" y=\"%d\">", at(&x, p->notes[i].x), TOP,
 			  BOTTOM, at(&x, p->notes[i].x) + 4, TOP + 12);

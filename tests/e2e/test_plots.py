@@ -138,6 +138,28 @@ HOSTILE = ["'; system 'touch pwned'; plot '", "`touch pwned`", "$(touch pwned)",
            "e\x1b[2J\x07", "\U000e0041\ufffe", "$data << EOD", "\u05d0\u05d1 | \u540d\u524d"]
 
 
+def test_snapshots(tmp):
+    """Counters read twice: the plots have their numbers, and are there only where there is something to show."""
+    d, base = tmp + "/snapshots", "fixtures/captures/E-ksm-numa-on-4k/"
+    inputs = [base + n for n in ("vmstat-before.txt", "vmstat-after.txt", "ksm-before.txt", "ksm-after.txt")]
+    run(*inputs, "-q", "--plots", d)
+    check(stems(d, ".gp") == {"numa-balancing", "ksm"}, "KSM and NUMA balancing between snapshots (%s)" % names(d))
+
+    def values(name):
+        return [float(line.split()[2]) for line in read("%s/%s.dat" % (d, name)).splitlines() if line and line[0] != "#"]
+    vm = [dict(line.split() for line in read(n).splitlines() if len(line.split()) == 2) for n in inputs[:2]]
+    want = [int(vm[1]["numa_" + k]) - int(vm[0]["numa_" + k]) for k in ("pte_updates", "hint_faults", "hint_faults_local", "pages_migrated")]
+    check(values("numa-balancing") == want, "NUMA balancing: the differences of vmstat")
+    want = [float(re.search(r"%s[: ]+(\d+)" % k, read(n)).group(1)) for n in inputs[2:] for k in ("pages_shared", "pages_sharing", "pages_unshared", "pages_volatile")]
+    check(values("ksm") == want, "KSM: the numbers of its files %s %s" % (values("ksm"), want))
+    check("'hint_faults_local' 2" in read(d + "/numa-balancing.gp"), "the axis has the counters' names")
+    page = tmp + "/snapshots.html"
+    run(*inputs, "-q", "-o", page)
+    check("Pages of KSM by snapshot" in read(page) and ">pages_sharing<" in read(page), "they are on the page")
+    run(inputs[1], "-q", "--plots", tmp + "/one")
+    check(names(tmp + "/one") == [], "one vmstat alone says nothing of it")
+
+
 def test_hostile(tmp, ours):
     for n, name in enumerate(HOSTILE):
         case, d, page = "%s/case%d.sqlite" % (tmp, n), "%s/hostile%d" % (tmp, n), "%s/hostile%d.html" % (tmp, n)
@@ -259,6 +281,7 @@ def main():
             test_lies(tmp, own)
         else:
             print("# gnuplot is not there: its pictures are not tested")
+        test_snapshots(tmp)
         test_hostile(tmp, have)
         test_directory(tmp)
         test_redacted(tmp)
