@@ -46,7 +46,6 @@ struct frame {
 struct report {
 	int64_t		source_id;
 	struct perf_text_header head;
-	bool		facts_done;
 	/* the table at work */
 	char		event[128];
 	uint64_t	samples, event_count;
@@ -163,17 +162,8 @@ static bool percent(struct scan c, double *pct)
 
 static bool open_source(struct parse_ctx *ctx, struct report *r)
 {
-	struct error *err = NULL;
+	struct error *err = perf_text_header_source(ctx, &r->head, &r->source_id, "perf report");
 
-	if (!r->source_id)
-		err = ctx_source(ctx, &r->source_id, "perf report");
-	if (!err && !r->facts_done) {
-		r->facts_done = true;
-		err = perf_text_header_facts(ctx, &r->head, r->source_id, ctx->side);
-		if (!err && r->head.n_lines)
-			err = case_insert(ctx->db, NULL, "UPDATE source SET kernel = ?, arch = ?, host = ?, cpus = nullif(?, 0) WHERE id = ?",
-					  "sssii", r->head.release, r->head.arch, r->head.host, (int64_t)r->head.cpus, r->source_id);
-	}
 	if (!err)
 		return true;
 	parse_remark(ctx, true, "%s", err->what);

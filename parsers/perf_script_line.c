@@ -204,6 +204,53 @@ bool perf_script_split(const char *s, size_t len, struct perf_script_line *l)
 	return false;
 }
 
+/* "250000 " before @end, behind a TID or CPU: the period. */
+static const char *skip_period(const char *s, const char *end, struct perf_script_line *l)
+{
+	const char *p = end, *left;
+	uint16_t cpu;
+
+	while (p > s && is_digit(p[-1]) && end - p < 19)
+		p--;
+	if (p == end || p == s || !blank(p[-1]))
+		return end;
+	for (left = p; left > s && blank(left[-1]); left--)
+		;
+	if (skip_cpu(s, left, &cpu) == left && skip_ids(s, left, l) == left)
+		return end;
+	l->period = strtoull(p, NULL, 10);
+	return left;
+}
+
+bool perf_script_split_untimed(const char *s, size_t len, struct perf_script_line *l)
+{
+	const char *end = s + len, *limit = s + MIN(len, (size_t)TIME_WITHIN), *p = s, *name, *left;
+
+	for (; (p = memchr(p, ':', (size_t)(limit - p))); p++) {
+		if (p + 1 < end && !blank(p[1]))
+			continue;
+		for (name = p; name > s && !blank(name[-1]); name--)
+			;
+		for (left = name; left > s && blank(left[-1]); left--)
+			;
+		*l = (struct perf_script_line){ 0 };
+		if (hex_value(*name) >= 0 && p - name < 4)	/* an address, a time of day */
+			return false;
+		if (!split_right(name, end, l) || !l->event_len)
+			continue;
+		left = skip_period(s, left, l);
+		while (s < left && blank(*s))
+			s++;
+		if (left == s) {
+			l->pid = l->tid = -1;
+			l->cpu = EVENT_CPU_NONE;
+			return true;
+		}
+		return split_left(s, left, l) && !l->latency;
+	}
+	return false;
+}
+
 bool perf_script_frame(const char *s, size_t n, uint64_t *ip, const char **name, size_t *len)
 {
 	const char *p = s, *end = s + n, *from, *to, *q;
@@ -211,10 +258,13 @@ bool perf_script_frame(const char *s, size_t n, uint64_t *ip, const char **name,
 	while (end > p && (blank(end[-1]) || end[-1] == '\r'))
 		end--;
 	skip_blanks(&p, end);
-	if (p == s || p == end || hex_value(*p) < 0)	/* frames are indented */
+	if (p == end || hex_value(*p) < 0)
 		return false;
 	from = p;
 	if (!read_hex(&p, end, ip) || p - from > 18)
+		return false;
+	/* frames are indented; some forms and trackers eat that, but leave "ADDRESS SYMBOL (DSO)" */
+	if (from == s && (p - from < 6 || p == end || end[-1] != ')'))
 		return false;
 	*name = p;
 	*len = 0;

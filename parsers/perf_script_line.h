@@ -40,6 +40,13 @@ struct perf_script_line {
 bool perf_script_split(const char *s, size_t len, struct perf_script_line *l);
 
 /*
+ * perf_script_split_untimed() - the same of a line without a time (-F without time; perf before 3.3
+ * by default): "COMM [PID/]TID [[CPU]] [PERIOD] EVENT:". A word that ends in a colon must stand
+ * behind a TID or a CPU, or alone at the line's head. @time and @decimals are 0.
+ */
+bool perf_script_split_untimed(const char *s, size_t len, struct perf_script_line *l);
+
+/*
  * perf_script_frame() - is this a line of a call chain, "HEX [SYMBOL[+0xOFF]] (DSO)"? Sets the
  * address and the symbol's name (*len 0 when unknown).
  */

@@ -318,3 +318,16 @@ struct error *perf_text_header_facts(struct parse_ctx *ctx, const struct perf_te
 	}
 	return NULL;
 }
+
+struct error *perf_text_header_source(struct parse_ctx *ctx, const struct perf_text_header *h,
+				      int64_t *source_id, const char *format)
+{
+	if (*source_id)
+		return NULL;
+	TRY(ctx_source(ctx, source_id, format));
+	TRY(perf_text_header_facts(ctx, h, *source_id, ctx->side));
+	if (!h->n_lines)
+		return NULL;
+	return case_insert(ctx->db, NULL, "UPDATE source SET kernel = ?, arch = ?, host = ?, cpus = nullif(?, 0) WHERE id = ?",
+			   "sssii", h->release, h->arch, h->host, (int64_t)h->cpus, *source_id);
+}

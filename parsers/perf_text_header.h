@@ -55,5 +55,11 @@ const char *perf_text_header_clock(const struct perf_text_header *h);
 /* perf_text_header_facts() - write the facts, cited, for the source. */
 struct error *perf_text_header_facts(struct parse_ctx *ctx, const struct perf_text_header *h,
 				     int64_t source_id, const char *side);
+/*
+ * perf_text_header_source() - of a text that is no stream of events: the source, made at the first
+ * call (*source_id is 0), with the facts and who was recorded.
+ */
+struct error *perf_text_header_source(struct parse_ctx *ctx, const struct perf_text_header *h,
+				      int64_t *source_id, const char *format);
 
 #endif
