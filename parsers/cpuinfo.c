@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cpuinfo.c - /proc/cpuinfo, and lscpu in English. Facts, from whichever has them:
+ * cpuinfo.c - /proc/cpuinfo, and lscpu in English, also as JSON (-J: flat before util-linux 2.37,
+ * then nested; as jq prints either). Facts, from whichever has them:
  *
  *   cpu.count, .sockets, .cores, .threads_per_core	numbers
  *   cpu.model, .vendor, .family, .model_number, .stepping, .microcode, .arch	as printed
@@ -10,6 +11,8 @@
  *   cpu.hypervisor	KVM ... (lscpu): this machine is itself a VM
  *   cpu.vulnerability.NAME, numa.nodes, numa.node.N.cpus	lscpu
  */
+#include <json-c/json.h>
+
 #include "fact_out.h"
 
 static const char *const flag_names[] = {
@@ -32,11 +35,12 @@ static const struct { const char *name, *key; } names[] = {
 
 struct cpu_state {
 	struct fact_out	out;
-	bool		lscpu, vulnerabilities;
+	bool		lscpu, vulnerabilities, json;
 	uint64_t	cpus;		/* "processor" lines */
 	uint64_t	sockets[4];	/* seen physical ids below 256 */
 	struct line	cpu_line;
 	char		cpu_text[64];
+	char		*field;		/* lscpu -J: the name whose value comes */
 	bool		flags_done, bugs_done, seen[ARRAY_SIZE(names)];
 };
 
@@ -70,6 +74,9 @@ static int cpuinfo_sniff(const struct sniff *s)
 	struct scan c = scan_mem((const char *)s->head, s->len);
 	unsigned int n;
 
+	if (scan_char(&c, '{'))
+		return scan_left(&c) < 64 || !memmem(c.p, MIN(scan_left(&c), (size_t)64), "\"lscpu\"", 7) ||
+		       !scan_find(&c, "\"field\"") ? 0 : 90;
 	if (!scan_lit(&c, "processor\t") && !scan_lit(&c, "vendor_id       : IBM/S390") && !scan_lit(&c, "Architecture: "))
 		return 0;
 	return sniff_lines(s, pair_test, &n) >= 95 && n >= 2 ? 85 : 0;
@@ -191,15 +198,13 @@ static void count_cpu(struct cpu_state *st, const struct line *ln)
 	snprintf(st->cpu_text, sizeof(st->cpu_text), "%.*s", (int)MIN(ln->len, sizeof(st->cpu_text) - 1), ln->s);
 }
 
-static enum line_result cpu_line(struct parse_ctx *ctx, void *state, const struct line *ln)
+/* A name and its value; @ln to cite. */
+static enum line_result cpu_pair(struct parse_ctx *ctx, struct cpu_state *st, const struct line *ln,
+				 struct scan name, struct scan v)
 {
-	struct cpu_state *st = state;
-	struct scan name, v;
 	uint64_t id;
 	size_t i;
 
-	if (!split(ln, &name, &v))
-		return ln->len ? LINE_NOT_MINE : LINE_SKIPPED;
 	if (span_is(name.p, scan_left(&name), "Architecture"))
 		st->lscpu = true;
 	if (scan_at_end(&v) && !st->lscpu)
@@ -229,6 +234,86 @@ static enum line_result cpu_line(struct parse_ctx *ctx, void *state, const struc
 	return LINE_TAKEN;
 }
 
+/* A JSON string: its text, or NULL (also where it is null). @c moves behind it. */
+static char *json_text(struct scan *c)
+{
+	_cleanup_free_ char *quoted = NULL;
+	const char *from = c->p;
+	struct json_object *o;
+	char *text = NULL;
+
+	if (!scan_char(c, '"'))
+		return NULL;
+	while (c->p < c->end && *c->p != '"')
+		c->p += *c->p == '\\' && c->end - c->p > 1 ? 2 : 1;
+	if (!scan_char(c, '"'))
+		return NULL;
+	quoted = xstrndup(from, (size_t)(c->p - from));
+	o = json_tokener_parse(quoted);
+	if (json_object_is_type(o, json_type_string))
+		text = xstrdup(json_object_get_string(o));
+	json_object_put(o);
+	return text;
+}
+
+/* "field": "CPU(s):", then "data": "2", in one line or two. */
+static enum line_result json_line(struct parse_ctx *ctx, struct cpu_state *st,
+				  const struct line *ln)
+{
+	enum line_result result = LINE_SKIPPED;
+	struct scan c = scan_line(ln);
+
+	while (!scan_at_end(&c)) {
+		bool field = scan_lit(&c, "\"field\"");
+		_cleanup_free_ char *text = NULL;
+		struct scan name, v;
+
+		if (!field && !scan_lit(&c, "\"data\"")) {
+			c.p++;
+			continue;
+		}
+		scan_blanks(&c);
+		if (!scan_char(&c, ':'))
+			continue;
+		scan_blanks(&c);
+		text = json_text(&c);
+		if (field) {
+			free(st->field);
+			st->field = text;
+			text = NULL;
+			continue;
+		}
+		if (!st->field)
+			continue;
+		name = scan_mem(st->field, strcspn(st->field, ":"));
+		v = scan_mem(text ? text : "", text ? strlen(text) : 0);
+		if (span_is(name.p, scan_left(&name), "Vulnerabilities")) {
+			st->vulnerabilities = true;
+		} else if (text && st->vulnerabilities && !starts_with(name.p, scan_left(&name), "Vuln")) {
+			take_vulnerability(ctx, st, ln, name, v);
+			result = LINE_TAKEN;
+		} else if (text && cpu_pair(ctx, st, ln, name, v) == LINE_TAKEN) {
+			result = LINE_TAKEN;
+		}
+		free(st->field);
+		st->field = NULL;
+	}
+	return result;
+}
+
+static enum line_result cpu_line(struct parse_ctx *ctx, void *state, const struct line *ln)
+{
+	struct cpu_state *st = state;
+	struct scan name, v, c = scan_line(ln);
+
+	if (st->json || (!st->out.n && scan_char(&c, '{'))) {
+		st->json = st->lscpu = true;
+		return json_line(ctx, st, ln);
+	}
+	return split(ln, &name, &v) ? cpu_pair(ctx, st, ln, name, v) :
+	       ln->len ? LINE_NOT_MINE : LINE_SKIPPED;
+}
+
 static struct error *cpu_end(struct parse_ctx *ctx, void *state)
 {
 	struct cpu_state *st = state;
@@ -244,6 +329,7 @@ static struct error *cpu_end(struct parse_ctx *ctx, void *state)
 		if (sockets)
 			fact_i64(ctx, &st->out, &st->cpu_line, "cpu.sockets", sockets);
 	}
+	free(st->field);
 	free(st);
 	return NULL;
 }

@@ -8,6 +8,8 @@
 static const struct { char letter; const char *format, *name; } forms[] = {
 	{ 'J', "journal export", "journal" },
 	{ 'K', "kvm_stat log", "kvm_stat.csv" },
+	{ 'L', "lscpu", "lscpu.txt" },
+	{ 'M', "cpuinfo", "lscpu.json" },
 	{ 'T', "perf top", "top.txt" },
 };
 
