@@ -31,7 +31,8 @@ struct untimed {
 	struct strtab	rows, events;
 	int64_t		*count, *event_count;	/* by row, by event */
 	size_t		cap_count, cap_events, bytes;
-	int64_t		cite, cites[MAX_CITED];	/* of the pending one; of the first of the first rows */
+	/* cite: of the pending one; cites: of the first of the first rows */
+	int64_t		cite, cites[MAX_CITED];
 	uint64_t	left_out;
 };
 
@@ -101,7 +102,8 @@ static void begin_sample(struct untimed *u, const struct perf_script_line *l)
 	u->pending = true;
 	u->frames = 0;
 	u->key_len = (size_t)snprintf(u->key, sizeof(u->key), "%.*s\n%d", (int)l->event_len, l->event, l->tid);
-	if (!l->system_len && l->text_len && perf_script_frame(l->text - 1, l->text_len + 1, &ip, &sym, &len))
+	if (!l->system_len && l->text_len &&
+	    perf_script_frame(l->text - 1, l->text_len + 1, &ip, &sym, &len))
 		add_frame(u, ip, sym, len);
 }
 
@@ -154,7 +156,8 @@ static struct error *write_row(struct parse_ctx *ctx, struct untimed *u, uint32_
 	}
 	return case_insert(ctx->db, NULL,
 			   "INSERT INTO stack_count(source_id, stack_id, event, tid, count, cite_id) VALUES(?,?,?,?,?,?)", "iisIiI",
-			   u->source_id, ids[id], event, thread >= 0 ? &thread : NULL, u->count[row],
+			   u->source_id, ids[id], event, thread >= 0 ? &thread : NULL,
+			   u->count[row],
 			   row < MAX_CITED && u->cites[row] > 0 ? &u->cites[row] : NULL);
 }
 
@@ -230,7 +233,8 @@ static int untimed_sniff(const struct sniff *sn)
 		}
 	}
 	/* words with a colon are heads as well: only frames below them tell */
-	if (!heads || !(frames || whose * 2 > heads) || other * 10 > heads + frames || (!frames && heads < 3))
+	if (!heads || !(frames || whose * 2 > heads) ||
+	    other * 10 > heads + frames || (!frames && heads < 3))
 		return 0;
 	return frames >= heads / 2 || whose == heads ? 70 : 0;
 }
