@@ -95,7 +95,7 @@ fuzz:
 	@SRC=$(SRC) BUILD=$(O)/fuzz SECONDS_EACH=$(FUZZ_SECONDS) sh $(SRC)/tests/fuzz/run
 
 # What the corpora reach, file by file (tests/fuzz/coverage); FUZZ_CORPUS: a folder of more corpora.
-COVER_FLAGS = -O1 -g -fprofile-instr-generate -fcoverage-mapping
+COVER_FLAGS = -O1 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation
 fuzz-coverage:
 	@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) O=$(O)/cover CC=$(FUZZ_CC) SANITIZE_FLAGS= \
 		CFLAGS="$(COVER_FLAGS)" fuzz-build
@@ -105,7 +105,7 @@ fuzz-coverage:
 fuzz-report: fuzz
 	@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) fuzz-coverage
 
-$(O)/tests/fuzz/%: $(SRC)/tests/fuzz/%.c $(LIBOBJS)
+$(O)/tests/fuzz/%: $(SRC)/tests/fuzz/%.c $(wildcard $(SRC)/tests/fuzz/*.h) $(LIBOBJS)
 	@mkdir -p $(@D)
 	$(say) FUZZ $@
 	$(Q)$(CC) $(KM_CFLAGS) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $< $(LIBOBJS) $(KM_LIBS)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_perf_data.c - the perf.data parser over arbitrary bytes, with its views of every 64th
- * event.
+ * fuzz_perf_data.c - the perf.data parser over arbitrary bytes, with its views of the first events
+ * of each batch and every 64th; where the bytes end in an 'R', now and then with the renderer,
+ * which takes a process of its own.
  */
+#include "render.h"
+
 #include "parser.h"
 #include "spool.h"
 
 #define RUNS_PER_CASE	200
 #define MAX_TEMP	(8u << 20)
+#define FIRST		32	/* events of a batch that are looked at one by one */
 
 static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret,
 				   const struct source_desc *desc, const struct stream_ops *ops,
@@ -26,10 +30,13 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 {
 	uint64_t ips[STACK_MAX_FRAMES];
 	size_t sum = 0;
+	bool *render = priv;
 	uint32_t i;
 
-	(void)priv;
-	for (i = 0; i < b->n; i += 64) {
+	if (*render)
+		fuzz_render(s, b);
+	*render = false;
+	for (i = 0; i < b->n; i += i < FIRST ? 1 : 64) {
 		if (b->ev[i].kind >= EV_NKINDS ||
 		    (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
 			abort();
@@ -45,7 +52,7 @@ static struct error *open_counting(struct parse_ctx *ctx, struct stream **ret,
 				   const struct source_desc *desc, const struct stream_ops *ops,
 				   void *ops_priv)
 {
-	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
+	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, ctx->open_arg);
 }
 
 static const struct parser *perf_parser(void)
@@ -71,6 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strtab messages;
 	struct parse_ctx ctx = { .db = NULL, .m = &m, .side = "unknown", .open_stream = open_counting, .messages = &messages };
 
+	bool render = fuzz_wants_render(data, size);
+
+	ctx.open_arg = &render;
 	if (runs++ % RUNS_PER_CASE == 0) {
 		case_close(db);
 		error_free(case_create(&db, NULL));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of every 16th
- * event; where the bytes are no trace.dat, as a CPU's raw pages beside a format (which begins at
- * the last "name:" in them), or as the files of a tree, each behind a line "== NAME".
+ * fuzz_trace_dat.c - the trace.dat parser over arbitrary bytes, with its views of the first events
+ * of each batch and every 16th, now and then with the renderer (render.h); where the bytes are no
+ * trace.dat, as a CPU's raw pages beside a format (which begins at the last "name:" in them), or as
+ * the files of a tree, each behind a line "== NAME".
  */
+#include "render.h"
+
 #include "parser.h"
 #include "tree.h"
 
 #define RUNS_PER_CASE	200
+#define FIRST		32	/* events of a batch that are looked at one by one */
 
 static void ignore(void *arg, const char *name, const struct field_value *v)
 {
@@ -23,14 +27,17 @@ static void batch(void *priv, struct stream *s, const struct batch *b)
 {
 	uint64_t ips[STACK_MAX_FRAMES];
 	size_t sum = 0;
+	bool *render = priv;
 	uint32_t i;
 
-	(void)priv;
+	if (*render)
+		fuzz_render(s, b);
+	*render = false;
 	for (i = 0; i < b->n; i++) {
 		if (b->ev[i].kind >= EV_NKINDS ||
 		    (b->ev[i].ev != EVENT_TYPE_NONE && b->ev[i].ev >= s->n_types))
 			abort();
-		if (i % 16 || !s->ops->stack)	/* text has none */
+		if ((i >= FIRST && i % 16) || !s->ops->stack)	/* text has none */
 			continue;
 		s->ops->fields(s->ops_priv, &b->ev[i], ignore, &sum);
 		s->ops->stack(s->ops_priv, &b->ev[i], ips, STACK_MAX_FRAMES);
@@ -44,7 +51,7 @@ static struct error *open_looking(struct parse_ctx *ctx, struct stream **ret,
 				  const struct source_desc *desc, const struct stream_ops *ops,
 				  void *ops_priv)
 {
-	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, NULL);
+	return stream_open(ret, ctx->db, desc, ops, ops_priv, &looking, ctx->open_arg);
 }
 
 static const struct parser *find_parser(const char *name)
@@ -138,6 +145,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strtab messages;
 	struct parse_ctx ctx = { .m = &m, .side = "unknown", .open_stream = open_looking, .messages = &messages };
 
+	bool render = fuzz_wants_render(data, size);
+
+	ctx.open_arg = &render;
 	if (runs++ % RUNS_PER_CASE == 0) {
 		case_close(db);
 		error_free(case_create(&db, NULL));
