@@ -7,9 +7,9 @@
  *   [pid  393] <... ioctl resumed>)        = 4 <0.109109>
  *
  * Gives: a span for every KVM ioctl (KVM_RUN excepted) and for other calls of 1 ms and more, the
- * longest of each class (func `ioctl:NAME` or the call's name, origin 'strace'), and syscall_stat
- * for all calls with a duration. Spans have a start where lines are stamped: -ttt on the wall
- * clock, -t/-tt as time of day, -r from the first line on.
+ * longest of each class (func `ioctl:NAME`, `madvise:ADVICE` or the call's name, origin 'strace'),
+ * and syscall_stat for all calls with a duration. Spans have a start where lines are stamped: -ttt
+ * on the wall clock, -t/-tt as time of day, -r from the first line on.
  */
 #include "call_log.h"
 #include "scan.h"
@@ -222,6 +222,18 @@ static void ioctl_name(const struct scan *args, struct call_line *l)
 	copy_name(l->name, "ioctl:", s, len);
 }
 
+/* The advice of `madvise(0x7f..., 4096, MADV_DONTNEED)`: what a call costs others depends on it. */
+static void madvise_name(const struct scan *args, struct call_line *l)
+{
+	struct scan c = *args;
+	const char *s;
+	size_t len;
+
+	if (scan_to(&c, ", ") && scan_to(&c, ", ") && starts_with(c.p, scan_left(&c), "MADV_") &&
+	    scan_word(&c, &s, &len))
+		copy_name(l->name, "madvise:", s, len);
+}
+
 static bool parse_result(struct scan *c, struct call_line *l)
 {
 	const char *at = find_result(c);
@@ -271,6 +283,8 @@ static bool parse_call(const struct line *ln, struct call_line *l)
 	args.end = c.end;
 	if (span_is(s, len, "ioctl"))
 		ioctl_name(&args, l);
+	else if (span_is(s, len, "madvise"))
+		madvise_name(&args, l);
 	return true;
 }
 

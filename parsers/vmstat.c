@@ -4,7 +4,7 @@
  *
  *   vmstat.KEY        counters since boot (pages or events) under the kernel's names: numa_*,
  *                     ksm_*, cow_ksm, pgmigrate*, thp_*, compact_*, swap_ra*, pswp*, pgmajfault,
- *                     pgscan_direct*, pgsteal_direct*, allocstall*, oom_kill, nr_free_pages ...
+ *                     pgscan_direct*, pgsteal_direct*, allocstall*, balloon_*, oom_kill ...
  *   meminfo.KEY_kb    kB, under the kernel's names: meminfo.MemTotal_kb, meminfo.MemAvailable_kb
  *   meminfo.KEY       counts, such as HugePages_Total
  *
@@ -14,7 +14,7 @@
 
 static const char *const vmstat_keys[] = {
 	"numa_", "ksm_", "cow_ksm", "pgmigrate", "thp_", "compact_", "swap_ra", "pswp", "pgmajfault", "pgscan_direct", "pgsteal_direct",
-	"allocstall", "oom_kill", "nr_free_pages", "drop_pagecache", "zone_reclaim",
+	"allocstall", "oom_kill", "nr_free_pages", "drop_pagecache", "zone_reclaim", "balloon_",
 };
 
 struct facts_state {

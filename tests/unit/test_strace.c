@@ -59,6 +59,22 @@ static void test_one_number_two_names(void **state __unused)
 	case_close(db);
 }
 
+/* What a madvise() costs others depends on the advice. */
+static void test_advice(void **state __unused)
+{
+	struct case_db *db = facts_new();
+
+	facts_text(db, "s.txt",
+		   "2204  1735000000.100000 madvise(0x7f3b40000000, 4096, MADV_DONTNEED) = 0 <0.000021>\n"
+		   "2204  1735000000.200000 madvise(0x7f3b40001000, 4096, MADV_DONTNEED <unfinished ...>\n"
+		   "2205  1735000000.200100 madvise(0x7f3b40002000, 2097152, MADV_HUGEPAGE) = 0 <0.000009>\n"
+		   "2204  1735000000.200200 <... madvise resumed>) = 0 <0.000200>\n"
+		   "2204  1735000000.300000 madvise(0x7f3b40001000, 4096, 0x63) = -1 EINVAL (Invalid argument) <0.000002>\n");
+	assert_sql_str(db, "SELECT group_concat(name || count) FROM (SELECT * FROM syscall_stat ORDER BY name)",
+		       "madvise1,madvise:MADV_DONTNEED2,madvise:MADV_HUGEPAGE1");
+	case_close(db);
+}
+
 static void test_forms(void **state __unused)
 {
 	struct case_db *db = facts_new();
@@ -116,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_founding), cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_one_number_two_names),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_forms),	 cmocka_unit_test(test_prose),
 		cmocka_unit_test(test_flood),
 	};
