@@ -232,6 +232,7 @@ static const struct alarm alarms[] = {
 	{ "nmi_too_long", "perf: interrupt took too long", true, false, nmi_too_long },
 	{ "nmi_too_long", "INFO: NMI handler (", true, false, nmi_too_long },
 	{ "nmi_unknown", "Uhhuh. NMI received for unknown reason", true, false, nothing },
+	{ "irq_lost", " timeout, completion polled", false, false, nothing },
 	{ "hardware_error", "[Hardware Error]: ", false, false, nothing },
 	{ "thermal", "temperature above threshold, cpu clock throttled", false, false, nothing },
 	{ "oom", " invoked oom-killer: ", false, false, oom_caller },

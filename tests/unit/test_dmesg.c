@@ -193,9 +193,10 @@ static void test_daemons(void **state __unused)
 		   "Mon 2026-11-30 18:02:20 UTC h abrt-dump[77]: x\n[    7.000000] hrtimer: interrupt took 70000 ns\n"
 		   "[    8.000000] qemu-system-x86 invoked oom-killer: gfp_mask=0x0\n[    9.000000] rcu: rcu_preempt kthread starved for 5250 jiffies! g1 ->cpu=2\n"
 		   "[   14.300000] smp: csd: Detected non-responsive CSD lock (#1) on CPU#4, waiting 5000000050 ns for CPU#03 do_nothing+0x0/0x8(0x0).\n"
-		   "[   14.400000] smp: \tcsd: CSD lock (#1) unresponsive.\n");
+		   "[   14.400000] smp: \tcsd: CSD lock (#1) unresponsive.\n"
+		   "[   45.100000] nvme nvme0: I/O 25 QID 2 timeout, completion polled\n");
 	assert_sql_str(db, "SELECT group_concat(kind || ifnull(cpu, '') || ifnull(task, '') || ifnull(duration_ns, ''), ' ') FROM log_line",
-		       "soft_lockup1a45000000000 hrtimer_slow70000 oomqemu-system-x86 rcu_stall2 csd_lock45000000050");
+		       "soft_lockup1a45000000000 hrtimer_slow70000 oomqemu-system-x86 rcu_stall2 csd_lock45000000050 irq_lost");
 	case_close(db);
 }
 
