@@ -245,7 +245,7 @@ static struct error *read_facts(struct case_db *db, struct items *all)
 		       " JOIN source s ON s.id = f.source_id WHERE f.num IS NOT NULL AND s.path IS NOT NULL AND (f.key GLOB 'vmstat.*' OR"
 		       " f.key GLOB 'ksm.*' OR f.key GLOB 'meminfo.*' OR f.key = 'proc.uptime_s' OR f.key GLOB 'kvmstat.*' OR"
 		       " f.key GLOB '*irq.*' OR f.key GLOB '*.total_us' OR f.key GLOB 'schedstat.cpu.*' OR f.key GLOB 'stat.*' OR"
-		       " f.key GLOB 'task.*') AND f.key NOT GLOB '*.per_s' AND f.key NOT GLOB '*.max*' AND f.key NOT GLOB '*.delta' AND f.key NOT IN"
+		       " f.key GLOB 'task.*' OR f.key GLOB 'sched.cpu.*.nr_switches') AND f.key NOT GLOB '*.per_s' AND f.key NOT GLOB '*.max*' AND f.key NOT GLOB '*.delta' AND f.key NOT IN"
 		       " ('stat.procs_running', 'stat.procs_blocked', 'stat.btime') AND f.key NOT GLOB 'task.*.processor' AND"
 		       " f.key NOT GLOB 'task.*.threads' AND f.key NOT GLOB 'task.*.rt_priority' AND f.key NOT GLOB 'task.*.tgid'"
 		       " AND f.key NOT GLOB '*.tsc-offset' ORDER BY f.id", ""));

@@ -10,6 +10,7 @@ static const struct { char letter; const char *format, *name; } forms[] = {
 	{ 'K', "kvm_stat log", "kvm_stat.csv" },
 	{ 'L', "lscpu", "lscpu.txt" },
 	{ 'M', "cpuinfo", "lscpu.json" },
+	{ 'S', "sched debug", "sched_debug" },
 	{ 'T', "perf top", "top.txt" },
 };
 
