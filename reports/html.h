@@ -120,6 +120,8 @@ struct error *html_diff(struct html *h);
  */
 struct error *html_pick_drawn(struct html *h);
 bool html_is_drawn(const struct html *h, int64_t id);
+/* html_link_class() - a link's @kind if it is one of the contract's, else "unknown": fit for markup. */
+const char *html_link_class(const char *kind);
 /* html_chain() - one stall's chain: drawn, and as a table with citations. */
 void html_chain(struct html *h, struct json_object *stall);
 

@@ -22,6 +22,20 @@
 #define ARROW_GAP	5.0
 #define CHAR_WIDTH	6.3
 
+const char *html_link_class(const char *kind)
+{
+	static const char *const kinds[] = {
+		"running", "host", "vmm", "runnable", "preempted", "throttled", "blocked", "irq",
+		"timer", "retry-loop", "folded", "unknown", "lost",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i], kind))
+			return kinds[i];
+	return "unknown";
+}
+
 struct lane {
 	int64_t		tid;
 	const char	*task;
@@ -79,10 +93,10 @@ static void put_block(struct html *h, struct drawing *d, size_t i)
 
 	if (parent) {
 		html_rawf(h, "<rect class=\"back k-%s\" x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n",
-			  js_str(link, "kind"), x, y + 1, w, LANE - 6);
+			  html_link_class(js_str(link, "kind")), x, y + 1, w, LANE - 6);
 		return;
 	}
-	html_rawf(h, "<g class=\"k-%s\"><title>%zu. %s: ", js_str(link, "kind"), i + 1,
+	html_rawf(h, "<g class=\"k-%s\"><title>%zu. %s: ", html_link_class(js_str(link, "kind")), i + 1,
 		  human_ns(time, js_int(link, "duration_ns")));
 	html_cut(h, says, 160);
 	html_rawf(h, "</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>", x, y + 4, w, BLOCK);
@@ -197,7 +211,7 @@ static void put_link(struct html *h, struct json_object *stall, size_t i)
 	html_rawf(h, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td>", i + 1, human_ns(buf, js_int(link, "duration_ns")));
 	html_share(h, js_int(link, "duration_ns"), js_int(stall, "duration_ns"));
 	html_rawf(h, "<td class=\"kind\"><svg class=\"swatch\" aria-hidden=\"true\"><rect class=\"k-%s\" width=\"12\" height=\"12\"/></svg>%s</td><td class=\"wide d%" PRId64 "\">",
-		  js_str(link, "kind"), js_str(link, "kind"), MIN(js_int(link, "depth"), (int64_t)6));
+		  html_link_class(js_str(link, "kind")), html_link_class(js_str(link, "kind")), MIN(js_int(link, "depth"), (int64_t)6));
 	html_name(h, says, 160);
 	html_raw(h, "</td><td>");
 	html_cites(h, js_get(link, "cites"), 2, true);

@@ -8,6 +8,7 @@ import html.parser
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,20 @@ def test_views():
             ok(done.returncode == 0 and f.read(15) == "<!DOCTYPE html>", "-o x.html is HTML")
 
 
+def test_exact(tmp):
+    """The timeline's stalls are as long as their chains say, whatever the width of its columns."""
+    case = tmp + "/exact.sqlite"
+    run(BASE + "D-minshares-6.1/perf-kprobes.data.xz", "-q", "-o", case)
+    text, _ = render(case)
+    figure = re.search(r'<figure class="tl" data-from="(\d+)" data-to="(\d+)".*?</figure>', text, re.S)
+    unit = (int(figure.group(2)) - int(figure.group(1))) / 100000
+    drawn = sum(float(w) * unit for d in re.findall(r'<path class="exact k-throttled" d="([^"]*)"', figure.group(0)) for w in re.findall(r"h(\d[\d.]*)v", d))
+    db = sqlite3.connect(case)
+    n, want = db.execute("SELECT COUNT(*), SUM(l.duration_ns) FROM chain_link l JOIN stall s ON s.id = l.stall_id WHERE l.depth = 0 AND l.kind = 'throttled'").fetchone()
+    db.close()
+    ok(n > 20 and abs(drawn - want) < n * 1000, "the timeline draws the links of stalls exactly", n, drawn, want)
+
+
 HOSTILE = ["<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'onmouseover='x", "\u202egnp.exe\u2066", "]]><!--", "</style></svg>",
            "&lt;&#x41;", "e\x1b[2Jvil\x07", "\u05d0\u05d1\u05d2", "a|`b`$(c)", "X" * 10000, "\ufffe\U000e0041"]
 
@@ -227,9 +242,8 @@ def test_hostile(tmp):
 
 
 def spoil(case, name):
-    import sqlite3
     db = sqlite3.connect(case)
-    keep = {("member", "status"), ("source", "side"), ("stall", "kind"), ("stall", "subject"), ("chain_link", "kind"), ("verdict", "verdict"),
+    keep = {("member", "status"), ("source", "side"), ("stall", "kind"), ("stall", "subject"), ("verdict", "verdict"),
             ("evidence", "role"), ("evidence", "outcome"), ("evidence", "strength"), ("runq_delay", "origin"), ("histogram", "name"), ("fact", "side"),
             ("log_line", "side"), ("exit_stat", "event"), ("throttle", "origin"), ("runq_wait", "began"), ("coverage", "known"), ("coverage", "complete"),
             ("coverage", "scope"), ("task", "role")}
@@ -248,6 +262,7 @@ def main():
         test_captures()
         test_first_screen()
         test_views()
+        test_exact(tmp)
         test_hostile(tmp)
     print(f"1..{len(checks)}")
     return 0 if all(checks) else 1
