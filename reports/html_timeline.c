@@ -5,7 +5,9 @@
  * A row is a vCPU (or a task with long operations). Its slices are columns in which the eight
  * states stand above each other by their share, one <path> a state; neighbours of the same height
  * are one rectangle. Stalls are marks above the row; those whose chain is on the page are links.
- * x runs from 0 to UNITS over the recording; the script zooms by changing the viewBox.
+ * x runs from 0 to UNITS over the recording; the script zooms by changing the viewBox. Slices are
+ * averages; inside of stalls, where one zooms to, the links of the longest ones' chains say exactly
+ * what was when, and are drawn over them.
  */
 #include "html.h"
 
@@ -20,6 +22,7 @@
 #define ROWS_MAX	32
 #define COLUMNS_MAX	6000	/* of all figures; more slices are put together */
 #define MINOR_MAX	400	/* marks of stalls without a chain here, a row */
+#define EXACT_MAX	3000	/* links of all figures */
 
 struct row {
 	int64_t		vcpu, tid;	/* vcpu 0: a task's operations */
@@ -32,6 +35,8 @@ struct figure {
 	size_t		n;
 	size_t		left;		/* rows not shown */
 	int64_t		merge;		/* slices a column */
+	int64_t		exact;		/* links a row */
+	int		digits;		/* of x behind the point: about 1 us, where there is room */
 };
 
 /* A rectangle of one state that goes on while its neighbours have the same height. */
@@ -55,6 +60,13 @@ static double x_of(const struct figure *f, double t)
 	double x = f->to > f->from ? (t - (double)f->from) / ((double)f->to - (double)f->from) : 0;
 
 	return UNITS * (x < 0 ? 0 : x > 1 ? 1 : x);
+}
+
+static int digits_of(int64_t span)
+{
+	int digits = (int)ceil(log10((double)span / UNITS / 1000));
+
+	return digits < 0 ? 0 : digits > 3 ? 3 : digits;
 }
 
 static void end_run(struct band *b, size_t k)
@@ -127,12 +139,46 @@ static struct error *put_states(struct html *h, const struct figure *f, size_t r
 	return err;
 }
 
-/* A stall's mark as the outline of a rectangle that is at least visible. */
-static void put_mark(FILE *out, const struct figure *f, int64_t start, int64_t length)
+/* An exact rectangle; what is narrower than a pixel has an outline by its style to be seen. */
+static void put_box(FILE *out, const struct figure *f, int64_t start, int64_t length, int y,
+		    int height)
 {
 	double x = x_of(f, (double)start), w = x_of(f, (double)start + (double)length) - x;
 
-	fprintf(out, "M%.1f 2h%.1fv5h-%.1fz", x, MAX(w, 1), MAX(w, 1));
+	fprintf(out, "M%.*f %dh%.*fv%dh-%.*fz", f->digits, x, y, f->digits, w, height, f->digits, w);
+}
+
+static void put_mark(FILE *out, const struct figure *f, int64_t start, int64_t length)
+{
+	put_box(out, f, start, length, 2, 5);
+}
+
+/* The links that tile the row's longest stalls, one <path> a kind. */
+static struct error *put_exact(struct html *h, const struct figure *f, size_t row)
+{
+	const struct row *r = &f->rows[row];
+	const char *last = NULL;
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+
+	TRY(case_query(h->ctx->db, &st,
+		"WITH l AS (SELECT l.kind, l.start_ns, l.duration_ns FROM stall s JOIN chain_link l ON l.stall_id = s.id WHERE s.source_id = ?1 AND "
+		"(?2 <> 0 AND s.vcpu_id = ?2 OR ?2 = 0 AND s.vcpu_id IS NULL AND s.tid = ?3) AND picked(s.vm_id, s.vcpu_id) AND l.depth = 0 "
+		"ORDER BY s.duration_ns DESC, s.id, l.seq LIMIT ?4) SELECT kind, start_ns, duration_ns FROM l ORDER BY kind, start_ns", "iiii",
+		f->source, r->vcpu, r->tid, f->exact));
+	while (case_step(h->ctx->db, st, &err)) {
+		const char *kind = html_link_class((const char *)sqlite3_column_text(st, 0));
+
+		if (!last || strcmp(kind, last))
+			html_rawf(h, "%s<path class=\"exact k-%s\" d=\"", last ? "\"/>\n" : "", kind);
+		put_box(h->out, f, sqlite3_column_int64(st, 1), sqlite3_column_int64(st, 2), BAND_Y,
+			BAND);
+		last = kind;
+	}
+	if (last)
+		html_raw(h, "\"/>\n");
+	case_done(st);
+	return err;
 }
 
 static struct error *put_stalls(struct html *h, const struct figure *f, size_t row)
@@ -160,14 +206,9 @@ static struct error *put_stalls(struct html *h, const struct figure *f, size_t r
 		html_rawf(h, "<a href=\"#stall-%" PRId64 "\" aria-label=\"Stall %" PRId64 ", %s at %s: its causal chain\">"
 			  "<path class=\"mark\" d=\"", id, id, human_ns(length, ns), human_time(at, start));
 		put_mark(h->out, f, start, ns);
-		html_rawf(
-			h,
-			"\"/><path class=\"reach\" d=\"M%.1f %dh%.1fv%dh-%.1fz\"/><title>#%" PRId64
-			": %s</title></a>\n",
-			x_of(f, (double)start), BAND_Y,
-			MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), BAND,
-			MAX(x_of(f, (double)start + (double)ns) - x_of(f, (double)start), 1), id,
-			length);
+		html_raw(h, "\"/><path class=\"reach\" d=\"");
+		put_box(h->out, f, start, ns, BAND_Y, BAND);
+		html_rawf(h, "\"/><title>#%" PRId64 ": %s</title></a>\n", id, length);
 	}
 	case_done(st);
 	fclose(out);
@@ -229,6 +270,7 @@ static struct error *put_figure(struct html *h, const struct figure *f, size_t n
 		html_rawf(h, "<g transform=\"translate(0 %zu)\"><rect class=\"bed\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", i * ROW, BAND_Y, UNITS, BAND);
 		if (f->rows[i].vcpu)
 			TRY(put_states(h, f, i));
+		TRY(put_exact(h, f, i));
 		TRY(put_stalls(h, f, i));
 		html_raw(h, "</g>\n");
 	}
@@ -252,7 +294,13 @@ static void put_legend(struct html *h)
 	html_raw(h, "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"mark\" y=\"4\" width=\"14\" height=\"5\"/></svg>"
 		    "<b>stall</b> with its chain below: click or Enter opens it</li>\n"
 		    "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"minor\" y=\"4\" width=\"14\" height=\"5\"/></svg>"
-		    "<b>stall</b> one of a pattern</li>\n</ul>\n"
+		    "<b>stall</b> one of a pattern</li>\n"
+		    "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"k-throttled\" width=\"14\" height=\"14\"/></svg>"
+		    "<b>throttled</b> in a stall: held by its group’s quota</li>\n"
+		    "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"k-running\" width=\"14\" height=\"14\"/></svg>"
+		    "<b>running</b> in a stall: an operation on its CPU</li>\n</ul>\n"
+		    "<p class=\"note\">Columns are averages of a stretch of time. Inside of the longest stalls the states are exact, in the colours of "
+		    "their chains below.</p>\n"
 		    "<p class=\"note tl-hint\" hidden>Drag selects a stretch to zoom to; the wheel zooms once the timeline has the focus (or with Ctrl); "
 		    "keys: + − arrows 0.</p>\n");
 }
@@ -333,6 +381,8 @@ struct error *html_timeline(struct html *h)
 		put_legend(h);
 		for (i = 0; i < n && !err; i++) {
 			f[i].merge = MAX(slices * (int64_t)rows / COLUMNS_MAX, (int64_t)1);
+			f[i].exact = (int64_t)(EXACT_MAX / rows);
+			f[i].digits = digits_of(f[i].to - f[i].from);
 			err = f[i].n ? put_figure(h, &f[i], i + 1) : NULL;
 		}
 		if (left)

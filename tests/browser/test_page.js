@@ -91,6 +91,18 @@ async function testTimeline(browser, file) {
 	await page.mouse.up();
 	const now = (await viewBox(page)).split(" ").map(Number);
 	ok(Math.abs(now[0] / full - 0.25) < 0.02 && Math.abs(now[2] / full - 0.5) < 0.02, "dragging selects a stretch", now);
+	// a stall zoomed to fills the view with what its chain says
+	await page.keyboard.press("0");
+	await page.$eval(".tl-svg a", (e) => e.focus({ focusVisible: true }));
+	for (let i = 0; i < 12; i++)
+		await page.keyboard.press("+");
+	const exact = await page.$$eval(".tl-svg .exact", (all) => all.length);
+	ok(exact > 0 && await width() < full / 1000, "the timeline zooms to a thousandth, with exact links of the stalls", exact, await viewBox(page));
+	await page.keyboard.press("0");
+	await page.mouse.move(box.x + box.width * 0.25, y);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.75, y, { steps: 5 });
+	await page.mouse.up();
 	const said = await page.$eval(".tl-tools output", (e) => e.textContent);
 	ok(/^[\d.]+ (s|ms|us) from [\d.]+ s$/.test(said), "and the page says which", said);
 	ok(!page.noise.length, "all that without a message", page.noise);
