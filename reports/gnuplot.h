@@ -41,12 +41,13 @@ struct gnuplot_job {
 	int		dir;		/* to run in; -1: the root directory */
 	int		in, out;	/* -1: /dev/null */
 	int		timeout_ms;
+	int64_t		*left_ms;	/* for this and further ones; what it took is taken off */
 };
 
 /*
  * gnuplot_run() - run it: no shell, a fixed environment, nothing read from the user's own settings,
- * no terminal, memory and file size limited, killed with all it started when @timeout_ms is over,
- * reaped in any case. True where it ended well.
+ * no terminal, memory and file size limited, killed with all it started when @timeout_ms or
+ * *@left_ms is over, reaped in any case. True where it ended well.
  */
 bool gnuplot_run(const struct gnuplot_job *job);
 

@@ -146,20 +146,14 @@ static bool drawn(struct files *f, const struct plot *p)
 	_cleanup_free_ char *script = file_name(p, "gp"), *svg = file_name(p, "svg");
 	struct gnuplot_job job = {
 		.program = f->gnuplot, .script = script, .dir = f->temp, .in = -1, .out = -1,
-		.timeout_ms = (int)MIN(f->left_ms, ONE_MS),
+		.timeout_ms = ONE_MS, .left_ms = &f->left_ms,
 	};
-	struct timespec from, to;
-	bool ok;
 
-	if (!f->gnuplot || f->left_ms <= 0)
+	if (!f->gnuplot)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	ok = gnuplot_run(&job) && has_file(f->temp, svg);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	f->left_ms -= (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
-	if (ok)
+	if (gnuplot_run(&job) && has_file(f->temp, svg))
 		return true;
-	diag(f->name, "gnuplot failed on %s; the plots from there on are kvmortem's own", script);
+	diag(f->name, "gnuplot failed or took too long on %s; the plots from there on are kvmortem's own", script);
 	free(f->gnuplot);
 	f->gnuplot = NULL;
 	drop(f, p, "svg");

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "gnuplot.h"
 #include "html.h"
@@ -368,14 +367,6 @@ static char *redraw(const char *svg, size_t size)
 	return NULL;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static bool write_script(int fd, const struct plot *p)
 {
 	_cleanup_free_ char *text = NULL;
@@ -389,10 +380,10 @@ static bool write_script(int fd, const struct plot *p)
 }
 
 /* What gnuplot says of @p, redrawn and malloc'd; NULL where it does not. */
-static char *run(const struct pen *pen, const struct plot *p, int in, int out)
+static char *run(struct pen *pen, const struct plot *p, int in, int out)
 {
 	struct gnuplot_job job = { .program = pen->program, .dir = -1, .in = in, .out = out,
-				   .timeout_ms = (int)MIN(pen->left_ms, ONE_MS) };
+				   .timeout_ms = ONE_MS, .left_ms = &pen->left_ms };
 	_cleanup_free_ char *svg = NULL;
 	struct stat st;
 
@@ -429,7 +420,6 @@ static bool pen_picture(void *state, FILE *to, const struct plot *p)
 {
 	_cleanup_free_ char *text = NULL;
 	struct pen *pen = state;
-	int64_t from = now_ms();
 	int in, out;
 
 	if (pen->left_ms <= 0)
@@ -441,7 +431,6 @@ static bool pen_picture(void *state, FILE *to, const struct plot *p)
 		close(in);
 	if (out >= 0)
 		close(out);
-	pen->left_ms -= now_ms() - from;
 	if (text)
 		fputs(text, to);
 	return text != NULL;

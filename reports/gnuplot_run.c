@@ -115,7 +115,7 @@ static int set_signals(posix_spawnattr_t *attr)
 						    POSIX_SPAWN_SETPGROUP);
 }
 
-bool gnuplot_run(const struct gnuplot_job *job)
+static bool run(const struct gnuplot_job *job, int timeout_ms)
 {
 	/* -d: no initialisation files */
 	char *argv[] = { (char *)"gnuplot", (char *)"-d", (char *)job->script, NULL };
@@ -141,6 +141,15 @@ bool gnuplot_run(const struct gnuplot_job *job)
 	posix_spawn_file_actions_destroy(&files);
 	if (err)
 		return false;
-	limit(pid, job->timeout_ms);
-	return ended_well(pid, job->timeout_ms);
+	limit(pid, timeout_ms);
+	return ended_well(pid, timeout_ms);
+}
+
+bool gnuplot_run(const struct gnuplot_job *job)
+{
+	int64_t from = now_ms();
+	bool ok = *job->left_ms > 0 && run(job, (int)MIN(*job->left_ms, job->timeout_ms));
+
+	*job->left_ms -= now_ms() - from;
+	return ok;
 }

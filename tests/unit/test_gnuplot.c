@@ -102,12 +102,17 @@ static void is_found(void **state)
 static bool run(const char *name, int timeout_ms)
 {
 	char path[200];
+	int64_t left = 100000;
 	struct gnuplot_job job = { .program = path, .script = "x.gp", .dir = open(dir, O_RDONLY),
-				   .in = -1, .out = -1, .timeout_ms = timeout_ms };
+				   .in = -1, .out = -1, .timeout_ms = timeout_ms,
+				   .left_ms = &left };
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	ok = gnuplot_run(&job);
+	assert_true(left <= 100000 && (ok || timeout_ms >= 5000 || left <= 100000 - timeout_ms));
+	left = 0;
+	assert_false(gnuplot_run(&job));	/* no time is left */
 	close(job.dir);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* nothing is left to reap */
 	return ok;
