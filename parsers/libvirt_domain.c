@@ -11,6 +11,9 @@
  *   cpu.mode, cpu.feature.NAME, hyperv.NAME, clock.timer.NAME.present
  *   pid, vcpu.N.tid        of a status file
  *
+ * Quotas are rows of `cgroup` besides, as cpu.max of the groups that libvirt makes would give them:
+ * NAME/vcpu* (each vCPU's), NAME/emulator, NAME/iothread*, NAME.
+ *
  * Format: https://libvirt.org/formatdomain.html. expat gets a document from its root element on:
  * there can be no DOCTYPE in it, and so no entities but XML's own five.
  */
@@ -130,6 +133,7 @@ static const struct xml_spec status_specs[] = {
 struct item {
 	char		*key, *value;
 	size_t		line;		/* index of its line in the document */
+	int64_t		cite;
 };
 
 struct domain_state {
@@ -369,7 +373,7 @@ static void XMLCALL on_end(void *arg, const char *name __unused)
 
 /* ---- documents ---- */
 
-static void cite_item(struct parse_ctx *ctx, struct domain_state *st, const struct item *it)
+static void cite_item(struct parse_ctx *ctx, struct domain_state *st, struct item *it)
 {
 	size_t at = MIN(it->line ? it->line - 1 : 0, st->n_lines - 1);
 	size_t end = at + 1 < st->n_lines ? st->offs[at + 1] - 1 : st->len - 1;
@@ -377,8 +381,91 @@ static void cite_item(struct parse_ctx *ctx, struct domain_state *st, const stru
 	struct line ln = {
 		.s = st->text + st->offs[at], .len = end - st->offs[at], .no = st->nos[at]};
 
-	fact_put(ctx, &st->out, key, it->value, strlen(it->value),
-		 ctx_cite(ctx, &ln, CASE_NO_TIME));
+	it->cite = ctx_cite(ctx, &ln, CASE_NO_TIME);
+	fact_put(ctx, &st->out, key, it->value, strlen(it->value), it->cite);
+}
+
+/* ---- quotas ---- */
+
+/* The number that the document gives @key; false where it gives none. @it: where it stands. */
+static bool item_i64(const struct domain_state *st, const char *key, int64_t *v,
+		     const struct item **it)
+{
+	size_t i;
+
+	for (i = 0; i < st->n_items; i++) {
+		struct scan c = scan_mem(st->items[i].value, strlen(st->items[i].value));
+
+		if (strcmp(st->items[i].key, key) || !scan_i64(&c, v) || !scan_at_end(&c))
+			continue;
+		*it = &st->items[i];
+		return true;
+	}
+	return false;
+}
+
+/* JSON array of the vCPUs' threads, as a status file has them; NULL where there are none. */
+static char *vcpu_threads(const struct domain_state *st)
+{
+	char *text = NULL;
+	size_t i;
+
+	for (i = 0; i < st->n_items; i++) {
+		struct scan key = scan_mem(st->items[i].key, strlen(st->items[i].key)), v;
+		char *longer;
+		int64_t n;
+
+		v = scan_mem(st->items[i].value, strlen(st->items[i].value));
+		if (!scan_lit(&key, "vcpu.") || !scan_i64(&key, &n) || !scan_lit(&key, ".tid") || !scan_i64(&v, &n))
+			continue;
+		longer = xasprintf("%s%s%" PRId64, text ? text : "[", text ? "," : "", n);
+		free(text);
+		text = longer;
+	}
+	if (text) {
+		char *all = xasprintf("%s]", text);
+
+		free(text);
+		text = all;
+	}
+	return text;
+}
+
+/*
+ * What libvirt writes into cpu.max (cpu.cfs_quota_us) of a domain's groups: each vCPU's, the
+ * emulator's, each I/O thread's, and the whole domain's. Period 100 ms where none is given; a
+ * quota of 0 is none given.
+ */
+static void quota_rows(struct parse_ctx *ctx, struct domain_state *st)
+{
+	static const struct { const char *prefix, *group; } groups[] = {
+		{ "", "/vcpu*" }, { "emulator_", "/emulator" }, { "iothread_", "/iothread*" }, { "global_", "" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		_cleanup_free_ char *quota_key = xasprintf("cputune.%squota_us", groups[i].prefix);
+		_cleanup_free_ char *period_key = xasprintf("cputune.%speriod_us", groups[i].prefix);
+		_cleanup_free_ char *path = xasprintf("%s%s", *st->name ? st->name : "unnamed", groups[i].group);
+		_cleanup_free_ char *threads = i ? NULL : vcpu_threads(st);
+		const struct item *quota_item, *period_item;
+		int64_t quota, period, cite;
+
+		if (!item_i64(st, quota_key, &quota, &quota_item) || !quota ||
+		    quota > INT64_MAX / 1000)
+			continue;
+		if (!item_i64(st, period_key, &period, &period_item) || period <= 0 ||
+		    period > 1000000)
+			period = 100000;
+		if (!fact_source(ctx, &st->out))
+			return;
+		quota = quota < 0 ? -1 : quota * 1000;
+		period *= 1000;
+		cite = quota_item->cite;
+		fact_failed(ctx, case_insert(ctx->db, NULL, "INSERT INTO cgroup(source_id, path, snapshot, quota_ns, period_ns, threads, cite_id) "
+					     "VALUES(?,?,?,?,?,?,?)", "issiisI", st->out.source_id, path, ctx->snapshot, quota, period, threads,
+					     cite > 0 ? &cite : NULL));
+	}
 }
 
 static void parse_document(struct parse_ctx *ctx, struct domain_state *st)
@@ -405,8 +492,10 @@ static void parse_document(struct parse_ctx *ctx, struct domain_state *st)
 	if (st->refused)
 		parse_remark(ctx, true, "the domain XML of line %" PRIu64 " %s", st->nos[0], st->refused);
 	XML_ParserFree(st->xml);
-	for (i = 0; i < st->n_items; i++) {
+	for (i = 0; i < st->n_items; i++)
 		cite_item(ctx, st, &st->items[i]);
+	quota_rows(ctx, st);
+	for (i = 0; i < st->n_items; i++) {
 		free(st->items[i].key);
 		free(st->items[i].value);
 	}

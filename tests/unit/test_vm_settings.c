@@ -226,9 +226,23 @@ static void no_command(void **state)
 	case_close(db);
 }
 
+/* Quotas are rows of table cgroup as well; 0 is none given, -1 none at all. */
+static void domain_quotas(void **state __unused)
+{
+	struct case_db *db = facts_new();
+
+	facts_file(db, "forms/domain-quotas-status.xml");
+	assert_sql_str(db, "SELECT group_concat(path || '=' || quota_ns || '/' || period_ns || ifnull(threads, ''), ' ') FROM (SELECT * FROM cgroup "
+		       "ORDER BY id)", "shop-db/vcpu*=20000000/50000000[4720,4721] shop-db/emulator=15000000/100000000 shop-db=-1/100000000");
+	assert_sql_int(db, "SELECT c.line FROM cgroup g JOIN cite c ON c.id = g.cite_id WHERE path = 'shop-db/vcpu*'", 12);
+	assert_all_cited(db, "cgroup");
+	case_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(domain_quotas),
 		cmocka_unit_test(domain_facts),	      cmocka_unit_test(domain_in_prose),
 		cmocka_unit_test(domain_status_file), cmocka_unit_test(domain_entities),
 		cmocka_unit_test(libvirt_log),	      cmocka_unit_test(ps_and_showcmd),
