@@ -30,19 +30,9 @@ static void eval_clear(struct sig_evaluation *e)
 	free(e->states);
 }
 
-static int column(sqlite3_stmt *st, const char *name)
-{
-	int n = sqlite3_column_count(st);
-
-	for (int i = 0; i < n; i++)
-		if (!strcmp(sqlite3_column_name(st, i), name))
-			return i;
-	return -1;
-}
-
 static bool column_int(sqlite3_stmt *st, const char *name, int64_t *ret)
 {
-	int col = column(st, name);
+	int col = sql_column(st, name);
 
 	if (col < 0 || sqlite3_column_type(st, col) == SQLITE_NULL)
 		return false;

@@ -53,16 +53,6 @@ static bool placeholder(const char **s, char *name, size_t size, enum says_forma
 	return true;
 }
 
-static int column(sqlite3_stmt *st, const char *name)
-{
-	int n = sqlite3_column_count(st);
-
-	for (int i = 0; i < n; i++)
-		if (!strcmp(sqlite3_column_name(st, i), name))
-			return i;
-	return -1;
-}
-
 /* Three significant digits, no exponent: 0.52, 12.3, 1234. */
 static void number(FILE *f, double v, const char *unit)
 {
@@ -141,7 +131,7 @@ char *says_fill(const char *says, sqlite3_stmt *st)
 			fputc('{', f);
 			s += 2;
 		} else if (s[0] == '{' && placeholder(&s, name, sizeof(name), &fmt)) {
-			int col = column(st, name);
+			int col = sql_column(st, name);
 
 			if (col < 0 || sqlite3_column_type(st, col) == SQLITE_NULL)
 				null = true;
@@ -173,7 +163,7 @@ char *says_check(const char *says, sqlite3_stmt *st)
 				return xasprintf(
 					"says: '%.24s' is no placeholder ({column} or {column:ms|us|s|dur|pct|int|num})",
 					at);
-			if (column(st, name) < 0)
+			if (sql_column(st, name) < 0)
 				return xasprintf("says: placeholder {%s} has no column", name);
 		} else {
 			s++;

@@ -130,3 +130,13 @@ struct error *sql_prepare_guarded(sqlite3 *db, const char *sql, struct sql_guard
 	sqlite3_finalize(st);
 	return err;
 }
+
+int sql_column(sqlite3_stmt *st, const char *name)
+{
+	int n = sqlite3_column_count(st);
+
+	for (int i = 0; i < n; i++)
+		if (!strcmp(sqlite3_column_name(st, i), name))
+			return i;
+	return -1;
+}

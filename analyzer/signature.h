@@ -111,6 +111,8 @@ struct sql_guard {
 };
 void sql_guard_set(sqlite3 *db, struct sql_guard *g, uint64_t limit);
 void sql_guard_clear(sqlite3 *db);
+/* sql_column() - the number of the column @name of the statement, or -1. */
+int sql_column(sqlite3_stmt *st, const char *name);
 /*
  * sql_guard_on() - start over with a guard that is set, sql_guard_off() - let anything pass until
  * then. Setting and clearing makes SQLite prepare every other statement of the connection anew.
