@@ -29,8 +29,18 @@ struct op {
 	uint32_t	request;	/* 0: none open */
 };
 
+#define UNMAPS	64	/* a power of two */
+
+/* An mmu notifier's invalidation: a fault that runs meanwhile has to be retried. */
+struct unmap {
+	uint64_t	time;
+	uint32_t	task;
+};
+
 struct stalls {
 	struct engine	*e;
+	struct unmap	unmaps[UNMAPS];	/* the last ones, as a ring */
+	uint64_t	n_unmaps;
 	struct history	*h;
 	struct states	*states;
 	struct stretch	**of;		/* by task index */
@@ -191,6 +201,34 @@ static bool is_pause(const struct piece *p)
 	       (p->state == VS_UNKNOWN && !(p->flags & PF_IN_EXIT));
 }
 
+/* Invalidations of others in the vCPU's address space while it handled a fault. */
+static void count_unmaps(const struct stalls *s, uint32_t task, struct spiece *sp)
+{
+	const struct task *t = &s->e->tasks[task], *o;
+	uint64_t i;
+
+	sp->unmaps = 0;
+	sp->unmapper = TASK_NONE;
+	if (sp->p.info.sub != SUB_FAULT && (sp->p.info.reason == EVENT_U32_NONE ||
+					    EXIT_CLASS(sp->p.info.reason) != EXIT_NPF))
+		return;
+	for (i = s->n_unmaps; i && s->n_unmaps - i < UNMAPS; i--) {
+		const struct unmap *u = &s->unmaps[(i - 1) & (UNMAPS - 1)];
+
+		if (u->time < sp->p.start)
+			break;
+		if (u->time >= sp->p.end || u->task == task || u->task == TASK_NONE)
+			continue;
+		/* they happen in the context of whoever changes that address space, or of ksmd */
+		o = &s->e->tasks[u->task];
+		if (t->tgid >= 0 && o->tgid >= 0 && o->tgid != t->tgid && o->role != ROLE_KSMD &&
+		    o->role != ROLE_KHUGEPAGED && o->role != ROLE_KTHREAD)
+			continue;
+		if (!sp->unmaps++)
+			sp->unmapper = u->task;
+	}
+}
+
 static void on_piece(void *arg, uint32_t task, const struct piece *p)
 {
 	struct stalls *s = arg;
@@ -217,6 +255,7 @@ static void on_piece(void *arg, uint32_t task, const struct piece *p)
 	sp->folded = 0;
 	sp->func = sp->stack = EVENT_U32_NONE;
 	sp->func_ns = 0;
+	sp->unmaps = 0;
 	if (p->state == VS_HOST || p->state == VS_VMM) {
 		const struct hist_task *t = hist_task(s->h, task);
 
@@ -224,6 +263,7 @@ static void on_piece(void *arg, uint32_t task, const struct piece *p)
 			sp->func = EVENT_U32_NONE;
 		if (t->sample_time >= p->start && t->sample_time && t->sample_time < p->end)
 			sp->stack = t->sample_stack;
+		count_unmaps(s, task, sp);
 	}
 }
 
@@ -261,6 +301,10 @@ static void stalls_event(struct engine *e, void *state, const struct event *ev)
 
 	if (task == TASK_NONE || task_is_idle(task))
 		return;
+	if (ev->kind == EV_KVM_UNMAP_HVA) {
+		s->unmaps[s->n_unmaps++ & (UNMAPS - 1)] = (struct unmap){ e->now, task };
+		return;
+	}
 	request = ev->kind == EV_SYS_ENTER || ev->kind == EV_SYSCALL_ENTER ? hist_kvm_ioctl(ev) : 0;
 	if (!request && task >= s->n_ops)
 		return;
@@ -360,7 +404,8 @@ static const struct analysis stalls_analysis = {
 	.name = "stalls",
 	.priority = 30,
 	.pairs = true,
-	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT),
+	.kinds = KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
+		 KIND(KVM_UNMAP_HVA),
 	.begin = stalls_begin,
 	.event = stalls_event,
 	.flush = stalls_flush,

@@ -206,7 +206,10 @@ static void alternate(struct chain *c, uint16_t parent, uint64_t enqueued)
 		} else if (!a.tile[i].task) {
 			l->task = p->task;
 			l->wait.idle = l->end - l->start;
-		} else if (a.tile[i].pos) {
+		} else {
+			l->run.stack = EVENT_U32_NONE;
+		}
+		if (!a.tile[i].idle && a.tile[i].task && a.tile[i].pos) {
 			cite(l, l->start, a.tile[i].pos, l->start, a.tile[i].pos);
 		}
 	}
@@ -366,6 +369,9 @@ static void add_block(struct chain *c, uint16_t parent, const struct hist_seg *s
 	/* without flags an interrupt on top of this task can't be told from the task */
 	if (!(s->wflags & EVF_KNOWN))
 		l->flags |= LF_INFERRED;
+	/* who wakes the next waiter has just let go of the lock */
+	if (HCTX_TYPE(s->ctx) == HCTX_LOCK)
+		l->flags |= LF_INFERRED | LF_HOLDER;
 	if (s->waker == s->task)
 		return;
 	if (l->depth + 1 >= CHAIN_DEPTH || !room(c, 4)) {
@@ -459,6 +465,7 @@ static void add_tile(struct chain *c, uint16_t parent, const struct tile *t, uin
 		l = add(c, LK_RUNNING, parent, s->start, s->end, s->task);
 		l->cpu = s->cpu;
 		l->ctx = s->ctx;
+		l->run.stack = s->waker;
 		l->named_ns = s->end - s->start;
 		cite(l, s->start, s->pos, s->end, s->end_pos);
 		break;
@@ -620,6 +627,8 @@ void chain_piece(struct chain *c, uint32_t task, const struct spiece *s)
 		l->host.func = s->func;
 		l->host.func_ns = s->func_ns;
 		l->host.stack = s->stack;
+		l->host.unmaps = s->unmaps;
+		l->host.unmapper = s->unmapper;
 		l->named_ns = spiece_named(s);
 		cite(l, p->start, p->pos, p->end, p->end_pos);
 		if (p->info.sub && p->info.sub_time >= p->start && p->info.sub_time < p->end) {
@@ -734,6 +743,23 @@ static uint64_t mix_task(const struct engine *e, uint64_t h, uint32_t task)
 	return h;
 }
 
+/* A context as far as a shape cares: of work its function, whoever queued it. */
+static uint64_t mix_ctx(const struct engine *e, uint64_t h, uint32_t ctx)
+{
+	const struct history *hist;
+
+	switch (HCTX_TYPE(ctx)) {
+	case HCTX_WORK:
+	case HCTX_TIMER:
+		hist = engine_state(e, "history");
+		return mix(mix(h, HCTX_TYPE(ctx)), hist->pairs[HCTX_VALUE(ctx)].func);
+	case HCTX_IRQ:
+		return mix(h, HCTX_IRQ);
+	default:
+		return mix(h, ctx);
+	}
+}
+
 /* What a link is as far as a shape cares. */
 static uint64_t own_hash(const struct engine *e, const struct link *l)
 {
@@ -744,15 +770,17 @@ static uint64_t own_hash(const struct engine *e, const struct link *l)
 	case LK_VMM:
 		h = mix(h, (uint64_t)l->host.info.reason << 32 | l->host.info.user_reason);
 		h = mix(h, l->host.info.sub);
-		return l->host.func_ns * 2 >= l->end - l->start ? mix(h, l->host.func) : h;
+		h = mix(h, l->host.unmaps != 0);
+		return l->host.func_ns * 2 >= l->end - l->start ? mix_ctx(e, h, l->host.func) : h;
 	case LK_RUNNABLE:
 	case LK_PREEMPTED:
 		return mix_task(e, h, l->wait.ns[0] > l->wait.idle ? l->wait.who[0] : 0);
 	case LK_BLOCKED:
-		h = mix(mix(h, l->flags & (LF_IRQ | LF_SOFTIRQ | LF_NEW)), l->ctx);
-		return l->flags & (LF_IRQ | LF_SOFTIRQ) ? h : mix_task(e, h, l->block.waker);
+		h = mix_ctx(e, mix(h, l->flags & (LF_IRQ | LF_SOFTIRQ | LF_NEW)), l->ctx);
+		return l->flags & (LF_IRQ | LF_SOFTIRQ) ? mix_ctx(e, h, l->block.wctx)
+							: mix_task(e, h, l->block.waker);
 	case LK_RUNNING:
-		return mix_task(e, mix(h, l->ctx), l->task);
+		return mix_task(e, mix_ctx(e, h, l->ctx), l->task);
 	case LK_FOLDED:
 		return mix(h, (uint64_t)l->fold.reason << 32 | l->fold.user_reason);
 	default:

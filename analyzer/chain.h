@@ -41,6 +41,8 @@ enum link_flag {
 	LF_UNINT	= 0x80,		/* BLOCKED: in state D */
 	LF_NEW		= 0x100,	/* BLOCKED: not created yet; the waker is who created it */
 	LF_PREEMPT	= 0x200,	/* THROTTLED: began by preemption, else by a wake-up */
+	/* BLOCKED: waits for a lock, which its waker held (inferred) */
+	LF_HOLDER	= 0x400,
 };
 
 struct link {
@@ -59,7 +61,9 @@ struct link {
 		struct {			/* HOST, VMM */
 			struct exit_info info;
 			uint64_t	func_ns;
-			uint32_t	func;	/* string id, EVENT_U32_NONE */
+			uint32_t	func;	/* HCTX, EVENT_U32_NONE */
+			/* mmu notifier invalidations by others meanwhile, and who made the last */
+			uint32_t	unmaps, unmapper;
 			uint32_t	stack;	/* of a sample taken meanwhile, EVENT_U32_NONE */
 		} host;
 		/* RUNNABLE, PREEMPTED, THROTTLED: who had the CPU */
@@ -67,6 +71,9 @@ struct link {
 			uint64_t	ns[CHAIN_SHARES], idle, other, unknown;
 			uint32_t	who[CHAIN_SHARES], n_other;
 		} wait;
+		struct {			/* RUNNING */
+			uint32_t	stack;	/* of the last sample, EVENT_U32_NONE */
+		} run;
 		struct {			/* BLOCKED */
 			uint32_t	waker, wctx;
 			uint16_t	wcpu;
@@ -98,7 +105,8 @@ struct spiece {
 	uint64_t	ns[VS_N];	/* folded: time per state */
 	uint64_t	named_ns;	/* folded: of host and vmm */
 	uint64_t	func_ns;
-	uint32_t	func, stack;	/* EVENT_U32_NONE */
+	uint32_t	func, stack;	/* EVENT_U32_NONE; func: HCTX */
+	uint32_t	unmaps, unmapper;
 	uint32_t	folded;		/* pieces in it; 0: one */
 };
 

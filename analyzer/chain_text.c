@@ -97,6 +97,60 @@ static bool has_return(const struct engine *e, uint32_t func)
 	return !probe;
 }
 
+/* A function that a text names by its name (a string id), other forms by its address. */
+static void func_name(const struct engine *e, uint64_t func, char *buf, size_t size)
+{
+	_cleanup_free_ char *frames = NULL;
+
+	if (func < e->s->strings.n) {
+		snprintf(buf, size, "%.60s", strtab_str(&e->s->strings, (uint32_t)func));
+		return;
+	}
+	if (func >= STREAM_MAX_STRINGS)
+		frames = stream_stack_frames(e->s, stream_stack_id(e->s, &func, 1));
+	if (frames && *frames)
+		snprintf(buf, size, "%.*s", (int)MIN(strcspn(frames, "\n+ "), (size_t)60), frames);
+	else
+		snprintf(buf, size, "0x%" PRIx64, func);
+}
+
+/* flags of lock:contention_begin */
+static const char *lock_name(uint32_t flags)
+{
+	if (flags & HLOCK_MUTEX)
+		return "a mutex";
+	if (flags & HLOCK_PERCPU)
+		return flags & HLOCK_WRITE ? "a percpu rwsem (to write)" : "a percpu rwsem (to read)";
+	if (flags & HLOCK_RT)
+		return "an rtmutex";
+	if (flags & HLOCK_SPIN)
+		return flags & (HLOCK_READ | HLOCK_WRITE) ? "an rwlock" : "a spinlock";
+	if (flags & HLOCK_WRITE)
+		return "an rwsem (to write)";
+	return flags & HLOCK_READ ? "an rwsem (to read)" : "a semaphore";
+}
+
+static const char *const span_names[HSPAN_N] = {
+	"in direct reclaim", "in compaction", "migrating pages", "taking mmap_lock",
+};
+
+/* "work F queued by T", "timer F" */
+static void pair_name(const struct engine *e, uint32_t ctx, char *buf, size_t size)
+{
+	const struct history *h = engine_state(e, "history");
+	const struct hist_pair *p = &h->pairs[HCTX_VALUE(ctx) % HIST_PAIRS];
+	char func[80], comm[24];
+
+	func_name(e, p->func, func, sizeof(func));
+	if (HCTX_TYPE(ctx) == HCTX_TIMER)
+		snprintf(buf, size, "timer %s", func);
+	else if (p->by == TASK_NONE)
+		snprintf(buf, size, "work %s", func);
+	else
+		snprintf(buf, size, "work %s queued by %s", func,
+			 p->by ? comm_of(e, p->by, comm) : "an interrupt");
+}
+
 void chain_ctx_name(const struct engine *e, uint32_t ctx, char *buf, size_t size)
 {
 	uint32_t v = HCTX_VALUE(ctx);
@@ -122,6 +176,22 @@ void chain_ctx_name(const struct engine *e, uint32_t ctx, char *buf, size_t size
 		break;
 	case HCTX_SYSNAME:
 		snprintf(buf, size, "in %.60s()", strtab_str(&e->s->strings, v));
+		break;
+	case HCTX_SPAN:
+		snprintf(buf, size, "%s", v < HSPAN_N ? span_names[v] : "");
+		break;
+	case HCTX_LOCK:
+		snprintf(buf, size, "waiting for %s", lock_name(v));
+		break;
+	case HCTX_IRQ:
+		snprintf(buf, size, "irq %u", v);
+		break;
+	case HCTX_SOFTIRQ:
+		snprintf(buf, size, "softirq %s", v < ARRAY_SIZE(softirqs) ? softirqs[v] : "?");
+		break;
+	case HCTX_WORK:
+	case HCTX_TIMER:
+		pair_name(e, ctx, buf, size);
 		break;
 	case HCTX_NONE:
 	default:
@@ -214,7 +284,7 @@ static void stack_name(const struct engine *e, uint32_t stack, char *buf, size_t
 static char *what_host(struct engine *e, const struct link *l, bool shape)
 {
 	const struct exit_info *x = &l->host.info;
-	char sub[80], frame[80], ctx[100];
+	char sub[80], frame[80], ctx[100], func[100];
 	char *s;
 
 	sub_name(x, sub, sizeof(sub), shape);
@@ -233,13 +303,14 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 	} else {
 		s = xasprintf("in KVM%s%s", *sub ? ": " : "", sub);
 	}
-	if (l->host.func != EVENT_U32_NONE &&
-	    (!shape || l->host.func_ns * 2 >= l->end - l->start) && has_return(e, l->host.func)) {
-		char *t = shape ? xasprintf("%s in %.80s()", s,
-					    strtab_str(&e->s->strings, l->host.func))
-				: xasprintf("%s, %.80s() took %.3f ms", s,
-					    strtab_str(&e->s->strings, l->host.func),
-					    (double)l->host.func_ns / 1e6);
+	chain_ctx_name(e, l->host.func != EVENT_U32_NONE ? l->host.func : 0, func, sizeof(func));
+	if (*func && (!shape || l->host.func_ns * 2 >= l->end - l->start)) {
+		char *t = shape ? xasprintf("%s %s", s, func)
+			  : HCTX_TYPE(l->host.func) == HCTX_FUNC
+				  ? xasprintf("%s, %s took %.3f ms", s, func + strlen("in "),
+					      (double)l->host.func_ns / 1e6)
+				  : xasprintf("%s, %s for %.3f ms", s, func,
+					      (double)l->host.func_ns / 1e6);
 
 		free(s);
 		s = t;
@@ -251,6 +322,15 @@ static char *what_host(struct engine *e, const struct link *l, bool shape)
 	}
 	if (*frame && !shape) {
 		char *t = xasprintf("%s, sampled %s", s, frame);
+
+		free(s);
+		s = t;
+	}
+	if (l->host.unmaps) {
+		char comm[24];
+		char *t = shape ? xasprintf("%s during mmu notifier invalidations", s)
+				: xasprintf("%s; %u mmu notifier invalidations meanwhile, by %s", s,
+					    l->host.unmaps, comm_of(e, l->host.unmapper, comm));
 
 		free(s);
 		s = t;
@@ -337,18 +417,23 @@ static char *what_block(struct engine *e, const struct link *l)
 				 *ctx ? " " : "", ctx);
 	if (l->block.wcpu != EVENT_CPU_NONE)
 		snprintf(where, sizeof(where), " on CPU %u", l->block.wcpu);
-	if (l->flags & (LF_IRQ | LF_SOFTIRQ))
-		return xasprintf("blocked%s%s%s until woken from %s%s", d, *ctx ? " " : "", ctx,
+	if (l->flags & (LF_IRQ | LF_SOFTIRQ)) {
+		bool told = HCTX_TYPE(l->block.wctx) >= HCTX_IRQ;
+
+		chain_ctx_name(e, told ? l->block.wctx : 0, wctx, sizeof(wctx));
+		return xasprintf("blocked%s%s%s until woken from %s%s%s%s", d, *ctx ? " " : "", ctx,
 				 l->flags & LF_INFERRED	 ? "an interrupt"
 				 : l->flags & LF_SOFTIRQ ? "softirq"
 							 : "hardirq",
-				 where);
+				 where, *wctx ? ", " : "", wctx);
+	}
 	if (l->flags & LF_NEW)
 		return xasprintf("not created yet: until started by %s%s",
 				 comm_of(e, l->block.waker, comm), where);
 	chain_ctx_name(e, l->block.wctx, wctx, sizeof(wctx));
-	return xasprintf("blocked%s%s%s until woken by %s%s%s%s", d, *ctx ? " " : "", ctx,
-			 comm_of(e, l->block.waker, comm), where, *wctx ? " " : "", wctx);
+	return xasprintf("blocked%s%s%s until woken by %s%s%s%s%s", d, *ctx ? " " : "", ctx,
+			 comm_of(e, l->block.waker, comm), where, *wctx ? " " : "", wctx,
+			 l->flags & LF_HOLDER ? ", who held it (inferred)" : "");
 }
 
 static char *what_fold(struct engine *e, const struct link *l)
@@ -375,7 +460,7 @@ static char *what_fold(struct engine *e, const struct link *l)
 
 char *chain_what(struct engine *e, const struct link *l)
 {
-	char ctx[100], comm[24];
+	char ctx[160], comm[24], frame[80], cpu[24] = "";
 
 	switch ((enum link_kind)l->kind) {
 	case LK_HOST:
@@ -406,11 +491,11 @@ char *chain_what(struct engine *e, const struct link *l)
 		return what_fold(e, l);
 	case LK_RUNNING:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
-		if (l->cpu == EVENT_CPU_NONE)
-			return xasprintf("%s runs%s%s", comm_of(e, l->task, comm), *ctx ? " " : "",
-					 ctx);
-		return xasprintf("%s runs on CPU %u%s%s", comm_of(e, l->task, comm), l->cpu,
-				 *ctx ? " " : "", ctx);
+		stack_name(e, l->run.stack, frame, sizeof(frame));
+		if (l->cpu != EVENT_CPU_NONE)
+			snprintf(cpu, sizeof(cpu), " on CPU %u", l->cpu);
+		return xasprintf("%s runs%s%s%s%s%s", comm_of(e, l->task, comm), cpu,
+				 *ctx ? " " : "", ctx, *frame ? ", sampled " : "", frame);
 	case LK_LOST:
 		return xstrdup("events were lost");
 	case LK_UNKNOWN:
@@ -461,9 +546,15 @@ static char *shape_of(struct engine *e, const struct link *l)
 				 l->wait.idle * 5 > l->end - l->start ? " and a throttle" : "");
 	case LK_BLOCKED:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
-		if (l->flags & (LF_IRQ | LF_SOFTIRQ))
+		if (l->flags & (LF_IRQ | LF_SOFTIRQ)) {
+			bool timer = HCTX_TYPE(l->block.wctx) == HCTX_TIMER;
+
+			chain_ctx_name(e, timer ? l->block.wctx : 0, wctx, sizeof(wctx));
 			return xasprintf("blocked%s%s until %s", *ctx ? " " : "", ctx,
-					 l->flags & LF_SOFTIRQ ? "softirq" : "interrupt");
+					 *wctx			 ? wctx
+					 : l->flags & LF_SOFTIRQ ? "softirq"
+								 : "interrupt");
+		}
 		chain_ctx_name(e, l->block.wctx, wctx, sizeof(wctx));
 		alike(e, l->block.waker, who, sizeof(who));
 		if (l->flags & LF_NEW)
@@ -471,6 +562,8 @@ static char *shape_of(struct engine *e, const struct link *l)
 		return xasprintf("blocked%s%s until woken by %s", *ctx ? " " : "", ctx, who);
 	case LK_RUNNING:
 		chain_ctx_name(e, l->ctx, ctx, sizeof(ctx));
+		if (HCTX_TYPE(l->ctx) == HCTX_WORK)
+			ctx[strcspn(ctx, " ") + 1 + strcspn(ctx + strcspn(ctx, " ") + 1, " ")] = '\0';
 		alike(e, l->task, who, sizeof(who));
 		return xasprintf("%s runs%s%s", who, *ctx ? " " : "", ctx);
 	case LK_FOLDED:

@@ -318,6 +318,18 @@ static void sort_analyses(struct engine *e)
 	qsort(e->an, e->n_an, sizeof(*e->an), by_priority);
 }
 
+static bool wants(const struct analysis *an, int kind)
+{
+	const uint8_t *k;
+
+	if (kind < EV_N_ENGINE && an->kinds & (1ull << kind))
+		return true;
+	for (k = an->counted; k && *k; k++)
+		if (*k == kind)
+			return true;
+	return an->keyed && event_keyed((enum event_kind)kind);
+}
+
 /* Who is called for which kind; after all states are there. */
 static void make_hooks(struct engine *e)
 {
@@ -329,9 +341,7 @@ static void make_hooks(struct engine *e)
 		size_t k = 0;
 
 		for (i = 0; i < e->n_an; i++)
-			if (e->an[i]->event &&
-			    ((kind < EV_N_ENGINE && e->an[i]->kinds & (1ull << kind)) ||
-			     (e->an[i]->keyed && event_keyed((enum event_kind)kind))))
+			if (e->an[i]->event && wants(e->an[i], kind))
 				list[k++] = (struct engine_hook){ e->an[i]->event, e->an_state[i] };
 		e->by_kind[kind] = list;
 	}

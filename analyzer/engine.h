@@ -116,6 +116,7 @@ struct analysis {
 	int		priority;	/* order of calls and of flush: lower first; unique */
 	uint64_t	kinds;		/* bit (1ull << EV_x) per kind wanted */
 	bool		keyed;		/* wanted too: every kind that events.def has keys for */
+	const uint8_t	*counted;	/* wanted too: COUNT kinds of events.def, 0 ends; or NULL */
 	/* Its rows are intervals between two events: it is not flushed where one of its kinds (with
 	 * no kinds: any) was only sampled, as what lies between two samples is not known. */
 	bool		pairs;

@@ -15,7 +15,7 @@ uint32_t hist_kvm_ioctl(const struct event *ev)
 		       : 0;
 }
 
-static struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu)
+struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu)
 {
 	if (unlikely(cpu == EVENT_CPU_NONE))
 		return NULL;
@@ -74,10 +74,13 @@ static struct hist_probe *probe_slot(const struct history *h, uint32_t func)
 	return NULL;
 }
 
-static bool func_counts(const struct history *h, uint32_t func)
+static bool func_counts(const struct history *h, uint32_t ctx)
 {
-	const struct hist_probe *p = probe_slot(h, func);
+	const struct hist_probe *p;
 
+	if (HCTX_TYPE(ctx) != HCTX_FUNC)
+		return true;
+	p = probe_slot(h, HCTX_VALUE(ctx));
 	return !p || !p->func || p->returns || p->enters < HIST_PROBE_TRIES;
 }
 
@@ -91,13 +94,27 @@ uint32_t hist_ctx(const struct history *h, uint32_t idx)
 	t = &h->tasks[idx];
 	for (n = MIN((unsigned int)t->n_funcs, (unsigned int)HIST_FUNCS); n; n--)
 		if (func_counts(h, t->func[n - 1]))
-			return HCTX(HCTX_FUNC, t->func[n - 1]);
+			return t->func[n - 1];
 	return t->sysctx;
 }
 
 static uint32_t losses_at(const struct history *h, uint16_t cpu)
 {
 	return h->losses_any + (cpu < h->n_cpus ? h->cpus[cpu].losses : 0);
+}
+
+/* What the open segment of @idx will say it was in. */
+static uint32_t seg_ctx(const struct history *h, uint32_t idx)
+{
+	uint32_t ctx = hist_ctx(h, idx);
+
+	return ctx || h->tasks[idx].state != HIST_RUN ? ctx : h->tasks[idx].work;
+}
+
+/* The stack of the last sample taken in the open running segment. */
+static uint32_t last_sample(const struct hist_task *t)
+{
+	return t->sample_time && t->sample_time >= t->since ? t->sample_stack : TASK_NONE;
 }
 
 /* The next slot of the pool; h->n counts it. */
@@ -108,6 +125,21 @@ static struct hist_seg *next_seg(struct history *h)
 	if (unlikely(h->n == HIST_SHORT))
 		memset(h->segs + HIST_SHORT, 0, (HIST_SEGS - HIST_SHORT) * sizeof(*h->segs));
 	return &h->segs[h->n++ & (HIST_SEGS - 1)];
+}
+
+/*
+ * What the waker was in: an interrupt on its CPU where the flags say so, or where the form has no
+ * flags and one is being handled.
+ */
+static void set_wake_ctx(const struct history *h, struct hist_seg *s, const struct event *wake)
+{
+	uint32_t irq = hist_irq(h, wake->cpu);
+
+	s->wflags = wake->flags;
+	if (irq && !(wake->flags & EVF_KNOWN))
+		s->wflags |= HCTX_TYPE(irq) == HCTX_SOFTIRQ ? EVF_KNOWN | EVF_SOFTIRQ
+							    : EVF_KNOWN | EVF_HARDIRQ;
+	s->wctx = irq && s->wflags & (EVF_HARDIRQ | EVF_SOFTIRQ) ? irq : hist_ctx(h, s->waker);
 }
 
 /*
@@ -139,17 +171,18 @@ static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist
 			s->bstate = t->bstate;
 			if (wake) {
 				s->waker = waker;
-				s->wctx = hist_ctx(h, waker);
 				s->wcpu = wake->cpu;
-				s->wflags = wake->flags;
+				set_wake_ctx(h, s, wake);
 				s->wkind = wake->kind;
 			} else {
 				s->wcpu = EVENT_CPU_NONE;
 			}
 		} else {
-			s->ctx = hist_ctx(h, idx);
+			s->ctx = seg_ctx(h, idx);
 			if (t->state == HIST_WAIT)
 				s->waker = t->enq_ns;
+			else if (t->state == HIST_RUN)
+				s->waker = last_sample(t);
 		}
 		if (c) {
 			s->cprev = (uint32_t)(c->last == HIST_NONE ? seq : c->last);
@@ -164,6 +197,7 @@ static void turn(struct history *h, uint32_t idx, struct hist_task *t, enum hist
 	t->cpu = cpu;
 	t->ctx = hist_ctx(h, idx);
 	t->enq_ns = 0;
+	t->work = 0;
 	t->losses = losses_at(h, cpu);
 }
 
@@ -174,6 +208,7 @@ static void cpu_takes(struct history *h, uint16_t cpu, uint32_t task)
 	if (c) {
 		c->task = task;
 		c->since = h->e->now;
+		c->n_irq = 0;	/* whoever is switched to is in no interrupt */
 	}
 }
 
@@ -313,25 +348,25 @@ static void on_migrate(struct history *h, const struct event *ev)
 		t->cpu = (uint16_t)ev->b[1];
 }
 
-static void func_push(struct history *h, uint32_t idx, uint32_t func)
+void hist_push(struct history *h, uint32_t idx, uint32_t ctx)
 {
 	struct hist_task *t = hist_task(h, idx);
 
 	if (t->n_funcs < HIST_FUNCS) {
-		t->func[t->n_funcs] = func;
+		t->func[t->n_funcs] = ctx;
 		t->func_start[t->n_funcs] = h->e->now;
 	}
 	if (t->n_funcs < UINT16_MAX)
 		t->n_funcs++;
 }
 
-static void func_done(struct hist_task *t, uint32_t func, uint64_t start, uint64_t end)
+static void func_done(struct hist_task *t, uint32_t ctx, uint64_t start, uint64_t end)
 {
 	/* what lies before the mark has been told already */
 	start = MAX(start, t->mark);
 	if (start < end &&
 	    (t->best_start < t->mark || end - start > t->best_end - t->best_start)) {
-		t->best_func = func;
+		t->best_func = ctx;
 		t->best_start = start;
 		t->best_end = end;
 	}
@@ -369,7 +404,7 @@ bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to,
 	return true;
 }
 
-static void func_pop(struct history *h, uint32_t idx, uint32_t func)
+void hist_pop(struct history *h, uint32_t idx, uint32_t ctx)
 {
 	struct hist_task *t = hist_task(h, idx);
 	unsigned int n = MIN((unsigned int)t->n_funcs, (unsigned int)HIST_FUNCS);
@@ -378,15 +413,15 @@ static void func_pop(struct history *h, uint32_t idx, uint32_t func)
 	 * a return without its entry, or entries whose return was not recorded: unwind to the one
 	 * that matches
 	 */
-	if (t->n_funcs > HIST_FUNCS && t->func[HIST_FUNCS - 1] != func) {
+	if (t->n_funcs > HIST_FUNCS && t->func[HIST_FUNCS - 1] != ctx) {
 		t->n_funcs--;
 		return;
 	}
-	while (n && t->func[n - 1] != func)
+	while (n && t->func[n - 1] != ctx)
 		n--;
 	if (!n)
 		return;
-	func_done(t, func, t->func_start[n - 1], h->e->now);
+	func_done(t, ctx, t->func_start[n - 1], h->e->now);
 	t->n_funcs = (uint16_t)(n - 1);
 }
 
@@ -397,13 +432,14 @@ static void func_graph(struct history *h, uint32_t idx, const struct event *ev)
 
 	if (ev->kind == EV_FUNC_LEAF) {
 		if (ev->a[0])
-			func_done(t, ev->b[0], h->e->now, h->e->now + ev->a[0]);
+			func_done(t, HCTX(HCTX_FUNC, ev->b[0]), h->e->now,
+				  h->e->now + ev->a[0]);
 		return;
 	}
 	if (ev->kind == EV_FUNC_ENTER) {
 		if (ev->b[1] < t->n_funcs)
 			t->n_funcs = (uint16_t)ev->b[1];
-		func_push(h, idx, ev->b[0]);
+		hist_push(h, idx, HCTX(HCTX_FUNC, ev->b[0]));
 		return;
 	}
 	if (ev->b[1] < t->n_funcs)
@@ -426,9 +462,9 @@ static void on_probe(struct history *h, uint32_t idx, const struct event *ev)
 			p->enters++;
 	}
 	if (ev->kind == EV_PROBE_RETURN)
-		func_pop(h, idx, ev->b[0]);
-	else if (func_counts(h, ev->b[0]))
-		func_push(h, idx, ev->b[0]);
+		hist_pop(h, idx, HCTX(HCTX_FUNC, ev->b[0]));
+	else if (func_counts(h, HCTX(HCTX_FUNC, ev->b[0])))
+		hist_push(h, idx, HCTX(HCTX_FUNC, ev->b[0]));
 }
 
 static void on_current(struct history *h, const struct event *ev)
@@ -487,6 +523,8 @@ static void history_event(struct engine *e, void *state, const struct event *ev)
 		on_migrate(h, ev);
 		break;
 	default:
+		if (hist_span_event(h, ev))
+			break;
 		on_current(h, ev);
 		break;
 	}
@@ -504,6 +542,7 @@ static void lose_cpu(struct history *h, uint16_t cpu)
 	if (!c)
 		return;
 	c->losses++;
+	c->n_irq = 0;
 	if (cpu < h->e->n_cpus && h->e->cpus[cpu].last_ns >= c->since)
 		h->e->now = h->e->cpus[cpu].last_ns;
 	if (c->task != TASK_NONE && c->task != 0) {
@@ -573,9 +612,11 @@ enum hist_end hist_walk(const struct history *h, uint32_t idx, uint64_t from, ui
 				       .pos = t->pos,
 				       .end_pos = t->pos,
 				       .task = idx,
-				       .waker = t->state == HIST_WAIT ? t->enq_ns : TASK_NONE,
+				       .waker = t->state == HIST_WAIT  ? t->enq_ns
+						: t->state == HIST_RUN ? last_sample(t)
+								       : TASK_NONE,
 				       .cpu = t->cpu,
-				       .ctx = t->state == HIST_BLOCK ? t->ctx : hist_ctx(h, idx),
+				       .ctx = t->state == HIST_BLOCK ? t->ctx : seg_ctx(h, idx),
 				       .wcpu = EVENT_CPU_NONE,
 				       .state = lost ? HIST_LOST : t->state,
 				       .bstate = t->bstate };
@@ -685,8 +726,10 @@ static const struct analysis history_analysis = {
 		 KIND(SCHED_WAKEUP_NEW) | KIND(SCHED_MIGRATE) | KIND(PROBE_ENTER) |
 		 KIND(PROBE_RETURN) | KIND(FUNC_ENTER) | KIND(FUNC_EXIT) | KIND(FUNC_LEAF) |
 		 KIND(SYS_ENTER) | KIND(SYS_EXIT) | KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
-		 KIND(SAMPLE),
+		 KIND(SAMPLE) | KIND(WQ_QUEUE) | KIND(WQ_START) | KIND(WQ_END) |
+		 KIND(IRQ_ENTRY) | KIND(IRQ_EXIT) | KIND(SOFTIRQ_ENTRY) | KIND(SOFTIRQ_EXIT),
 	.begin = history_begin,
+	.counted = hist_span_kinds,
 	.event = history_event,
 	.lost = history_lost,
 	.destroy = history_destroy,

@@ -24,6 +24,9 @@
 #define HIST_NONE	UINT64_MAX
 #define HIST_NEAR	64		/* segments looked at for a short cut */
 #define HIST_FUNCS	8		/* nested functions kept per task */
+#define HIST_IRQS	4		/* nested interrupts kept per CPU */
+#define HIST_PAIRS	4096		/* a power of two */
+#define HIST_QUEUED	1024		/* a power of two */
 /* bstate of the time before a task was created; its waker is who did that */
 #define HIST_NEW_TASK	0xff
 
@@ -38,8 +41,21 @@ enum hist_state {
 	HIST_LOST,		/* events were lost meanwhile */
 };
 
-/* What a task was in at some moment: the innermost known function, else the system call. */
-enum hist_ctx_type { HCTX_NONE, HCTX_FUNC, HCTX_SYSCALL, HCTX_IOCTL, HCTX_SYSNAME };
+/*
+ * What a task was in at some moment: the innermost known function or span, else the system call. Or
+ * what interrupted it: HCTX_IRQ (number), HCTX_SOFTIRQ (vector), HCTX_TIMER (of history.pairs).
+ */
+enum hist_ctx_type {
+	HCTX_NONE, HCTX_FUNC, HCTX_SYSCALL, HCTX_IOCTL, HCTX_SYSNAME, HCTX_SPAN, HCTX_LOCK,
+	HCTX_WORK, HCTX_IRQ, HCTX_SOFTIRQ, HCTX_TIMER
+};
+/* Stretches that a pair of tracepoints tells: HCTX_SPAN's values. */
+enum hist_span { HSPAN_RECLAIM, HSPAN_COMPACTION, HSPAN_MIGRATION, HSPAN_MMAP_LOCK, HSPAN_N };
+/* HCTX_LOCK's value: contention_begin's flags (kernel: include/trace/events/lock.h, LCB_F_*) */
+enum hist_lock {
+	HLOCK_SPIN = 1, HLOCK_READ = 2, HLOCK_WRITE = 4, HLOCK_RT = 8, HLOCK_PERCPU = 16,
+	HLOCK_MUTEX = 32
+};
 #define HCTX(type, v)		((uint32_t)(type) << 28 | ((uint32_t)(v) & 0x0fffffffu))
 #define HCTX_TYPE(c)		((enum hist_ctx_type)((c) >> 28))
 #define HCTX_VALUE(c)		((c) & 0x0fffffffu)
@@ -52,9 +68,14 @@ struct hist_seg {
 	uint32_t	prev;
 	/* HIST_RUN: of the CPU's running segment before; itself: none */
 	uint32_t	cprev;
-	/* BLOCK: task index, TASK_NONE unknown; WAIT: ns from the wake-up to its enqueue */
+	/*
+	 * BLOCK: task index, TASK_NONE unknown; WAIT: ns from the wake-up to its enqueue; RUN: the
+	 * last sample's stack id, or TASK_NONE
+	 */
 	uint32_t	waker;
-	/* HCTX of the task when the segment ended (BLOCK: when it began) */
+	/*
+	 * HCTX of the task when the segment ended (BLOCK: when it began; RUN: else its last work)
+	 */
 	uint32_t	ctx;
 	uint32_t	wctx;		/* BLOCK: HCTX of the waker at the wake-up */
 	uint16_t	cpu;		/* RUN, WAIT, PREEMPT: where; BLOCK: where it ran last */
@@ -72,14 +93,16 @@ struct hist_task {
 	uint64_t	pos;
 	uint64_t	last;		/* sequence number of the last closed segment, HIST_NONE */
 	uint64_t	func_start[HIST_FUNCS];
-	uint32_t	func[HIST_FUNCS];
+	uint32_t	func[HIST_FUNCS];	/* HCTX of functions and spans */
 	/* longest function call that began since `mark` and has ended */
 	uint64_t	best_start, best_end;
 	uint64_t	mark;
 	uint64_t	sample_time;
-	uint32_t	best_func;
+	uint32_t	best_func;	/* HCTX */
 	uint32_t	sample_stack;	/* stack id of the last sample */
 	uint32_t	sysctx;		/* HCTX of the system call it is in, 0 */
+	/* the last work it did since it runs, rather one of which it is known who queued it */
+	uint32_t	work;
 	uint32_t	ctx;		/* of the open segment, where it began */
 	uint32_t	enq_ns;		/* WAIT: from the wake-up to its enqueue */
 	uint32_t	losses;		/* of its CPU when the open segment began */
@@ -96,6 +119,20 @@ struct hist_cpu {
 	uint64_t	since;		/* start of the running segment that is open here */
 	uint32_t	task;		/* who runs here, TASK_NONE */
 	uint32_t	losses;
+	uint32_t	irq[HIST_IRQS];	/* HCTX of the interrupts that are being handled */
+	uint8_t		n_irq;
+};
+
+/* A function (its address or string id) and who caused it to be called there. */
+struct hist_pair {
+	uint64_t	func;
+	uint32_t	by;	/* work: who queued it, 0 an interrupt; TASK_NONE unknown */
+};
+
+/* Work that has been queued, by its address; a later one may take its place. */
+struct hist_queued {
+	uint64_t	work;
+	uint32_t	by;
 };
 
 /*
@@ -120,14 +157,31 @@ struct history {
 	struct hist_cpu	*cpus;
 	size_t		n_cpus;
 	uint32_t	losses_any;	/* losses on an unknown CPU */
+	struct hist_pair pairs[HIST_PAIRS];	/* HCTX_WORK, HCTX_TIMER: index */
+	uint32_t	n_pairs;
+	struct hist_queued queued[HIST_QUEUED];
+	uint8_t		exits;		/* bit per HCTX_IRQ.. whose ends are recorded */
 };
 
 /* hist_task() - the record of task @idx (made when new); NULL for TASK_NONE. */
 struct hist_task *hist_task(struct history *h, uint32_t idx);
+/* hist_cpu() - the record of @cpu (made when new); NULL for EVENT_CPU_NONE. */
+struct hist_cpu *hist_cpu(struct history *h, uint16_t cpu);
 /* hist_seg() - the segment with sequence number @seq, NULL when it has left the pool. */
 const struct hist_seg *hist_seg(const struct history *h, uint64_t seq);
 /* hist_ctx() - what task @idx is in just now. */
 uint32_t hist_ctx(const struct history *h, uint32_t idx);
+/* hist_push(), hist_pop() - task @idx enters and leaves @ctx; what was entered since has ended. */
+void hist_push(struct history *h, uint32_t idx, uint32_t ctx);
+void hist_pop(struct history *h, uint32_t idx, uint32_t ctx);
+/*
+ * hist_span_event() - an event that begins or ends a span, work or interrupt (hist_spans.c); false:
+ * it does none of these. hist_span_kinds: those it wants, for struct analysis.
+ */
+bool hist_span_event(struct history *h, const struct event *ev);
+extern const uint8_t hist_span_kinds[];
+/* hist_irq() - HCTX of the interrupt that is being handled on @cpu, 0: none as far as recorded. */
+uint32_t hist_irq(const struct history *h, uint16_t cpu);
 
 /*
  * hist_kvm_ioctl() - the KVM ioctl request (0xAExx) that a system call's entry makes; 0 when it
@@ -135,8 +189,8 @@ uint32_t hist_ctx(const struct history *h, uint32_t idx);
  */
 uint32_t hist_kvm_ioctl(const struct event *ev);
 /*
- * hist_long_func() - the longest call of a known function of task @idx that overlaps [@from, @to)
- * and began since the last call of this; false: none.
+ * hist_long_func() - the longest call of a known function (or span) of task @idx that overlaps
+ * [@from, @to) and began since the last call of this, as HCTX; false: none.
  */
 bool hist_long_func(struct history *h, uint32_t idx, uint64_t from, uint64_t to, uint32_t *func,
 		    uint64_t *ns);

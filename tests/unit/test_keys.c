@@ -138,6 +138,8 @@ static const struct want {
 	{ "cpu_idle_miss: cpu_id=1 state=2 type=above", "state=2", NO, -1 },
 	{ "cpu_frequency: state=2400000 cpu_id=1", "cpu_id=1", 2400000, -1 },
 	{ "hrtimer_expire_entry: hrtimer=00000000a1 function=pit_timer_fn [kvm] now=123", "function=pit_timer_fn", NO, -1 },
+	{ "hrtimer_expire_exit: hrtimer=00000000abcd", "", NO, -1 },
+	{ "timer_expire_exit: timer=00000000abcd", "", NO, -1 },
 	{ "hrtimer_start: hrtimer=00000000a1 function=apic_timer_fn [kvm] expires=1 softexpires=1 mode=ABS", "function=apic_timer_fn", NO, -1 },
 	{ "timer_expire_entry: timer=00000000a1 function=delayed_work_timer_fn now=1 baseclk=1", "function=delayed_work_timer_fn", NO, -1 },
 	{ "local_timer_entry: vector=236", "vector=236", NO, -1 },
