@@ -9,7 +9,7 @@
 #include "engine.h"
 
 #define MAX_SLOTS	(1u << 16)
-#define MAX_ROWS	4000
+#define MAX_ROWS	16384	/* many of them read alike when they are named */
 #define MAX_CITED	500
 
 struct slot {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "marks.h"
+#include "symbols.h"
 #include "utf8.h"
 
 #define CITE_TEXT_MAX	400
@@ -183,6 +184,7 @@ void case_close(struct case_db *c)
 	for (i = 0; i < c->n_marks; i++)
 		marks_deinit(&c->marks[i].m);
 	free(c->marks);
+	symbols_close(c);
 	sqlite3_close(c->db);
 	free(c);
 }

@@ -17,6 +17,7 @@
 #define CASE_APPLICATION_ID	0x6b766d6f	/* "kvmo" in the SQLite header */
 
 struct source_marks;
+struct symbols;
 
 struct case_db {
 	sqlite3		*db;
@@ -24,6 +25,7 @@ struct case_db {
 	size_t		n_stmts, cap_stmts;
 	struct source_marks *marks;	/* see marks.h; only while members are being read */
 	size_t		n_marks, cap_marks;
+	struct symbols	*symbols;	/* see symbols.h; likewise. NULL: addresses stay addresses */
 };
 
 /* case_create() - a new case in memory (@path NULL) or as a file; one transaction is open until

@@ -40,6 +40,7 @@ struct options {
 	bool		redact;		/* --redact */
 	const char	*redact_map;	/* --redact-map FILE; implies redact */
 	const char	*plots;		/* --plots DIR */
+	const char	*guest_kallsyms;	/* --guestkallsyms FILE */
 	int		verbose;
 	/* of single commands */
 	const char	*exits_event, *exits_by;	/* exits */

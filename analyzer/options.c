@@ -54,6 +54,8 @@ static const struct option_row {
 	{ "by", 0, "WHAT", V_STRING, OFFSET(exits_by), "exits", "all, vm or vcpu" },
 	{ "stall", 0, "N", V_LONG, OFFSET(chain_stall), "chain", "the stall with this id" },
 	{ "at", 0, "TIME", V_AT, OFFSET(chain_at), "chain", "the stall at this time" },
+	{ "guestkallsyms", 0, "FILE", V_STRING, OFFSET(guest_kallsyms), NULL,
+	  "names for the guest's kernel addresses: its /proc/kallsyms" },
 	{ "jobs", 'j', "N", V_JOBS, OFFSET(jobs), NULL, "1: all in one thread; else reading and analysis in two (the results are the same)" },
 	{ "temp-dir", 0, "DIR", V_STRING, OFFSET(temp_dir), NULL, "where the unnamed temporary file goes" },
 	{ "max-temp", 0, "SIZE", V_SIZE, OFFSET(max_temp), NULL, "its largest size (default: half of the free space)" },

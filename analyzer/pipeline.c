@@ -9,6 +9,7 @@
 #include "options.h"
 #include "sides.h"
 #include "snapshots.h"
+#include "symbols.h"
 #include "textfeed.h"
 
 #include <fcntl.h>
@@ -221,7 +222,11 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 	o.run.proto =
 		(struct parse_ctx){ .db = db, .open_stream = open_any_stream, .open_arg = &o };
 	o.arg = open_stream ? open_arg : &o.run;
-	err = bundle_open(&o.run.bundle, db, &limits);
+	err = symbols_open(db, &(const struct symbol_options){ .temp_dir = opt->temp_dir,
+							       .max_temp = opt->max_temp,
+							       .guest_kallsyms = opt->guest_kallsyms });
+	if (!err)
+		err = bundle_open(&o.run.bundle, db, &limits);
 	if (!err) {
 		o.run.trees = trees_create(opt->temp_dir, opt->max_temp);
 		progress_start(opt->progress);
@@ -229,6 +234,9 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 		progress_stop();
 		if (!err)
 			err = sides_settle(db);
+		if (!err)
+			err = symbols_resolve(db);
+		symbols_close(db);
 		if (!err)
 			err = snapshots_pair(db);
 		if (!err)

@@ -80,7 +80,8 @@ CREATE TABLE chain_link(
 	id INTEGER PRIMARY KEY, stall_id INTEGER NOT NULL, parent_id INTEGER, depth INTEGER NOT NULL, seq INTEGER NOT NULL,
 	kind TEXT NOT NULL,		-- running | host | vmm | runnable | preempted | throttled | blocked | irq | timer | retry-loop | folded | unknown | lost
 	start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, task TEXT, tid INTEGER, cpu INTEGER,
-	what TEXT, inferred INTEGER NOT NULL DEFAULT 0, cites TEXT);
+	what TEXT, inferred INTEGER NOT NULL DEFAULT 0, cites TEXT,
+	stack_id INTEGER);		-- the stack of a sample in it
 CREATE INDEX chain_link_stall ON chain_link(stall_id);
 CREATE TABLE pattern(			-- chains of one shape
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, shape TEXT NOT NULL, count INTEGER NOT NULL, total_ns INTEGER NOT NULL,
@@ -172,6 +173,13 @@ CREATE TABLE stack_count(source_id INTEGER NOT NULL, stack_id INTEGER NOT NULL, 
 	count INTEGER NOT NULL, total_ns INTEGER, first_ns INTEGER, last_ns INTEGER,	-- NULL in ready tables
 	cite_id INTEGER,		-- the first of them; the 500 commonest are cited
 	state TEXT, max_ns INTEGER);	-- of a switch-out: the state it left its CPU in (D S R I ...); total_ns and max_ns: off the CPU then
+CREATE TABLE address(			-- what the addresses in binary recordings' stored stacks are, each once
+	source_id INTEGER NOT NULL, address TEXT NOT NULL,
+	seq INTEGER NOT NULL,		-- inlined functions first: 0 is the innermost, the last has the code
+	func TEXT,			-- NULL: no symbol there
+	offset INTEGER,			-- in the function; where that is NULL, in the file or module
+	dso TEXT,			-- file, module, [bpf]; NULL: the kernel itself
+	file TEXT, line INTEGER);	-- source code, from DWARF
 CREATE TABLE span(			-- long function calls and system calls (the longest of each function)
 	id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, parent_id INTEGER, func TEXT NOT NULL,	-- system calls: ioctl:KVM_CREATE_VM, futex ...
 	origin TEXT NOT NULL,		-- fgraph | kprobe | bpftrace | syscall | strace | perf trace

@@ -73,9 +73,11 @@ static struct error *write_links(struct writer *w, const struct stall *s)
 		const struct link *l = &s->links[i];
 		_cleanup_free_ char *what = chain_what(w->e, l), *cites = NULL;
 		const struct task *t = l->task < w->e->n_tasks ? &w->e->tasks[l->task] : NULL;
-		int64_t tid = t ? t->tid : 0, cpu = l->cpu;
+		int64_t tid = t ? t->tid : 0, cpu = l->cpu, stack = 0;
 		char comm[24];
 
+		if (l->kind == LK_HOST || l->kind == LK_VMM)
+			stack = stream_stack_row(w->e->s, l->host.stack);
 		if (w->cited < CITED_LINKS && l->cite_time[0] != TIME_NONE) {
 			cites = cites_json(w, l->cite_time, l->cite_pos, 2);
 			w->cited++;
@@ -83,13 +85,13 @@ static struct error *write_links(struct writer *w, const struct stall *s)
 		TRY(case_insert(
 			w->e->db, &ids[i],
 			"INSERT INTO chain_link(stall_id, parent_id, depth, seq, kind, start_ns, duration_ns, task, tid, cpu,"
-			" what, inferred, cites) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-			"iIiisiisIIsis", s->row_id, l->parent == LINK_ROOT ? NULL : &ids[l->parent],
+			" what, inferred, cites, stack_id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iIiisiisIIsisI", s->row_id, l->parent == LINK_ROOT ? NULL : &ids[l->parent],
 			(int64_t)l->depth, (int64_t)i, link_kind_name((enum link_kind)l->kind),
 			(int64_t)l->start, (int64_t)(l->end - l->start),
 			t ? engine_comm(t, comm) : NULL, t ? &tid : NULL,
 			l->cpu == EVENT_CPU_NONE ? NULL : &cpu, what,
-			(int64_t)(l->flags & LF_INFERRED ? 1 : 0), cites));
+			(int64_t)(l->flags & LF_INFERRED ? 1 : 0), cites, stack ? &stack : NULL));
 	}
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "casefile.h"
+#include "symbols.h"
 
 #define QUEUE_DEPTH	8	/* batches of 256 KiB */
 #define MAX_LOSS_ROWS	1000
@@ -180,16 +181,20 @@ uint32_t stream_reason(struct stream *s, const char *name, size_t len)
 	return EXIT_PACK(i, s->reasons[i].class);
 }
 
-/* Stacks are interned as byte strings: 'A' and the addresses, or 'T' and the frames as text. */
-uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n)
+/*
+ * Stacks are interned as byte strings: 'A', the space and the addresses, or 'T' and the frames as
+ * text.
+ */
+uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n, uint32_t space)
 {
-	char key[1 + STACK_MAX_FRAMES * sizeof(*ips)] = "A";
+	char key[STACK_KEY_HEAD + STACK_MAX_FRAMES * sizeof(*ips)] = "A";
 
 	n = MIN(n, (size_t)STACK_MAX_FRAMES);
 	if (!n)
 		return EVENT_U32_NONE;
-	memcpy(key + 1, ips, n * sizeof(*ips));
-	return strtab_id(&s->stacks, key, 1 + n * sizeof(*ips));
+	memcpy(key + 1, &space, sizeof(space));
+	memcpy(key + STACK_KEY_HEAD, ips, n * sizeof(*ips));
+	return strtab_id(&s->stacks, key, STACK_KEY_HEAD + n * sizeof(*ips));
 }
 
 uint32_t stream_stack_text_id(struct stream *s, const char *frames, size_t len)
@@ -211,14 +216,15 @@ char *stream_stack_frames(const struct stream *s, uint32_t id)
 
 	if (!len || *key == 'T')
 		return xstrdup(len ? key + 1 : "");
-	n = (len - 1) / sizeof(uint64_t);
+	n = (len - STACK_KEY_HEAD) / sizeof(uint64_t);
 	p = out = xmalloc(n * 20 + 1);
 	*p = '\0';
 	for (i = 0; i < n; i++) {
 		uint64_t ip;
 
-		memcpy(&ip, key + 1 + i * sizeof(ip), sizeof(ip));
-		p += sprintf(p, "%s0x%" PRIx64, i ? "\n" : "", ip);
+		memcpy(&ip, key + STACK_KEY_HEAD + i * sizeof(ip), sizeof(ip));
+		if (!sym_is_mark(ip))
+			p += sprintf(p, "%s0x%" PRIx64, p > out ? "\n" : "", ip);
 	}
 	return out;
 }
@@ -245,7 +251,12 @@ int64_t stream_stack_row(struct stream *s, uint32_t id)
 	top = xstrndup(frames, strcspn(frames, "\n"));
 	err = case_insert(s->db, &s->stack_rows[id], "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)",
 			  "isis", s->source_id, frames, depth, top);
-	return err ? 0 : s->stack_rows[id];
+	if (err)
+		return 0;
+	if (*s->stacks.strings[id] == 'A')
+		symbols_note_stack(s->db, s->source_id, s->stack_rows[id], s->stacks.strings[id],
+				   s->stacks.lens[id]);
+	return s->stack_rows[id];
 }
 
 void stream_set(const char **field, const char *value)
@@ -345,6 +356,7 @@ struct error *stream_open(struct stream **ret, struct case_db *db, const struct 
 	for (i = 0; i < STREAM_RCU_WAITS; i++)
 		strtab_id(&s->strings, rcu_waits[i], strlen(rcu_waits[i]));
 	strtab_init(&s->stacks, STREAM_MAX_STACKS);
+	s->stacks.max_bytes = STREAM_STACK_BYTES;
 	s->priv = p;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);

@@ -15,6 +15,7 @@
 #include "error.h"
 #include "event.h"
 #include "strtab.h"
+#include "sym_maps.h"
 
 struct case_db;
 struct stream;
@@ -25,6 +26,7 @@ struct stream;
 #define STREAM_RCU_WAITS	4
 #define STREAM_MAX_STRINGS	(1u << 20)
 #define STREAM_MAX_STACKS	(1u << 20)
+#define STREAM_STACK_BYTES	(128u << 20)	/* of all interned stacks; more are left out */
 #define STACK_MAX_FRAMES	256
 
 /* coverage.known / .complete / .scope of design §5 */
@@ -197,9 +199,13 @@ static inline const char *stream_reason_name(const struct stream *s, uint32_t pa
 	return idx < s->n_reasons ? strtab_str(&s->strings, s->reasons[idx].name) : "?";
 }
 
-/* stream_stack_id() - intern a stack of @n frames, each an address; stream_stack_text_id() frames
- * as text, newline separated, top first. */
-uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n);
+/*
+ * stream_stack_id() - intern a stack of @n frames, each an address, or a mark that says whose
+ * addresses follow (sym_maps.h); @space is whose the user's are (SYM_SPACE_NONE: not known).
+ * stream_stack_text_id() - frames as text, newline separated, top first. Addresses become names when
+ * all members have been read (symbols.h).
+ */
+uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n, uint32_t space);
 uint32_t stream_stack_text_id(struct stream *s, const char *frames, size_t len);
 /* stream_stack_frames() - frames as text (addresses in hex or names), newline separated, top first;
  * malloc'd. */

@@ -2,13 +2,19 @@
 /* strtab.c - string interner; see strtab.h. */
 #include "strtab.h"
 
+/* A word at a time: call chains are long. */
 static uint64_t hash_bytes(const char *s, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;	/* FNV-1a */
-	size_t i;
+	uint64_t h = 0xcbf29ce484222325ULL ^ len, w;
 
-	for (i = 0; i < len; i++)
-		h = (h ^ (uint8_t)s[i]) * 0x100000001b3ULL;
+	for (; len >= sizeof(w); s += sizeof(w), len -= sizeof(w)) {
+		memcpy(&w, s, sizeof(w));
+		h = (h ^ w) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	w = 0;
+	memcpy(&w, s, len);
+	h = (h ^ w) * 0x9e3779b97f4a7c15ULL;
 	return h ^ (h >> 29);
 }
 
@@ -75,7 +81,7 @@ uint32_t strtab_id(struct strtab *t, const char *s, size_t len)
 	i = slot_of(t, s, len);
 	if (t->hash[i])
 		return t->hash[i] - 1;
-	if (t->max && t->n >= t->max)
+	if ((t->max && t->n >= t->max) || (t->max_bytes && len > t->max_bytes - t->bytes))
 		return STRTAB_NONE;
 	GROW(t->strings, t->cap, t->n + 1);
 	GROW(t->lens, cap, t->n + 1);
@@ -83,6 +89,7 @@ uint32_t strtab_id(struct strtab *t, const char *s, size_t len)
 	memcpy(t->strings[t->n], s, len);
 	t->strings[t->n][len] = '\0';
 	t->lens[t->n] = (uint32_t)len;
+	t->bytes += len;
 	t->hash[i] = (uint32_t)++t->n;
 	return (uint32_t)t->n - 1;
 }

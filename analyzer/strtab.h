@@ -18,6 +18,7 @@ struct strtab {
 	uint32_t	*hash;		/* open addressing, id + 1; 0 is empty */
 	size_t		hash_size;
 	size_t max; /* 0: no limit; else strtab_id() returns STRTAB_NONE beyond */
+	size_t		bytes, max_bytes;	/* of all strings; the limit likewise */
 };
 
 void strtab_init(struct strtab *t, size_t max);

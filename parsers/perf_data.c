@@ -151,6 +151,7 @@ static void release(struct perf_file *pf)
 		free(pf->facts[i].value);
 	}
 	render_stop(pf->render);
+	sym_maps_free(pf->maps);
 	text_out_free(&pf->cite);
 	free(pf->attrs);
 	free(pf->ids);
@@ -202,6 +203,7 @@ static struct error *read_records(struct perf_file *pf, uint64_t start, uint64_t
 		perf_bind(pf);
 		perf_walk(pf, start, end);
 		perf_sums(pf);
+		perf_give_maps(pf);
 		err = perf_write_facts(pf);
 	}
 	if (pf->s) {
@@ -227,6 +229,7 @@ static struct error *parse(struct parse_ctx *ctx)
 	pf->size = pf->file_size = ctx->m->size;
 	spool_init(&pf->own_spool, NULL, 0);
 	strtab_init(&pf->comms, 1u << 20);
+	pf->maps = sym_maps_create();
 	err = perf_read_header(pf);
 	if (!err) {
 		data_bounds(pf, &start, &end);

@@ -286,6 +286,7 @@ static void feat_compressed(struct perf_file *pf, struct perf_buf *b)
 
 void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size, uint16_t misc)
 {
+	struct sym_build_id id = { 0 };
 	char key[512], hex[64];
 	size_t len, i, n = 20;
 
@@ -299,6 +300,9 @@ void perf_add_build_id(struct perf_file *pf, const uint8_t *rec, size_t size, ui
 	for (i = 0; i < n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", rec[12 + i]);
 	hex[2 * n] = '\0';
+	id.len = (uint8_t)n;
+	memcpy(id.id, rec + 12, n);
+	sym_maps_build_id(pf->maps, (const char *)rec + 36, len, &id);
 	snprintf(key, sizeof(key), "buildid.%.*s", (int)len, (const char *)rec + 36);
 	perf_add_fact(pf, key, hex);
 }

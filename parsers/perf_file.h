@@ -11,6 +11,7 @@
  *   perf_view.c      records looked at again: citations, fields, stacks
  *   perf_pipe.c      pipe mode: descriptions that come as records
  *   perf_flat.c      records unpacked (zstd, other byte order) into one plain stream
+ *   perf_symbols.c   call chains, and what names their addresses
  *   perf_swap.c      a record of the other byte order
  *   perf_data.c      the parser: puts these together
  *
@@ -23,6 +24,7 @@
 
 #include "parser.h"
 #include "spool.h"
+#include "sym_maps.h"
 #include "tp_format.h"
 
 #define PERF_MAX_ATTRS		4096
@@ -48,6 +50,7 @@ enum perf_record {
 	PERF_AUX = 11,
 	PERF_ITRACE_START = 12,
 	PERF_LOST_SAMPLES = 13,
+	PERF_KSYMBOL = 17,
 	PERF_KERNEL_MAX = 64,	/* below: by the kernel, with a sample_id if sample_id_all */
 	PERF_ATTR = 64,
 	PERF_EVENT_TYPE = 65,
@@ -243,6 +246,8 @@ struct perf_file {
 	uint64_t	damaged;	/* places */
 	uint64_t	damaged_at;	/* the first one */
 	uint64_t	damaged_bytes;	/* what could not be read */
+	struct sym_maps	*maps;	/* see sym_maps.h */
+	uint64_t	chains_left_out;
 	struct render	*render;	/* see render.h; made when first asked for */
 	bool		render_failed;
 };
@@ -494,6 +499,18 @@ void perf_prescan(struct perf_file *pf, uint64_t start, uint64_t end);
 bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t *time);
 /* perf_deliver() - turn the record at @pos into events. */
 void perf_deliver(struct perf_file *pf, uint64_t pos, uint64_t time);
+
+/* perf_symbols.c */
+/* perf_map_record() - take a MMAP, MMAP2 or KSYMBOL record. */
+void perf_map_record(struct perf_file *pf, const uint8_t *rec, size_t size);
+/* perf_chain() - the interned stack of a sample's call chain; EVENT_U32_NONE when it has none. */
+uint32_t perf_chain(struct perf_file *pf, const struct perf_attr *a, const uint8_t *rec,
+		    const struct perf_sample *ps);
+/* perf_push_chain() - push the call chain of the tracepoint's event @of, which was just pushed. */
+void perf_push_chain(struct perf_file *pf, const struct perf_attr *a, const uint8_t *rec,
+		     size_t size, const struct event *of);
+/* perf_give_maps() - after the last record: the maps go to the case's store. */
+void perf_give_maps(struct perf_file *pf);
 
 /* perf_tasks.c */
 void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t time,

@@ -7,7 +7,6 @@
 
 #define MAX_DAMAGES	1000		/* places after which reading stops */
 #define RESYNC_CHAIN	4		/* plausible records in a row that end a search */
-#define MAX_KERNEL_MAPS	256
 #define PRESCAN_RECORDS	65536
 
 /*
@@ -130,7 +129,8 @@ void perf_bind(struct perf_file *pf)
 static inline bool wanted(uint32_t type)
 {
 	return type == PERF_SAMPLE || type == PERF_COMM || type == PERF_FORK || type == PERF_EXIT ||
-	       type == PERF_LOST;
+	       type == PERF_LOST || type == PERF_MMAP || type == PERF_MMAP2 ||
+	       type == PERF_KSYMBOL;
 }
 
 bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t size, uint64_t *time)
@@ -167,9 +167,7 @@ bool perf_record_time(const struct perf_file *pf, const uint8_t *rec, size_t siz
 static void plain_sample(struct perf_file *pf, const struct perf_attr *a, const uint8_t *rec,
 			 size_t size, struct event *ev)
 {
-	uint64_t ips[STACK_MAX_FRAMES];
 	struct perf_sample ps;
-	size_t i, n = 0;
 
 	memset(ev->a, 0, sizeof(ev->a));
 	ev->kind = EV_SAMPLE;
@@ -183,13 +181,8 @@ static void plain_sample(struct perf_file *pf, const struct perf_attr *a, const 
 		pf->bad_samples++;
 		return;
 	}
-	for (i = 0; i < ps.n_callchain && n < STACK_MAX_FRAMES; i++) {
-		uint64_t ip = load64(rec + ps.callchain + 8 * i);
-
-		if (ip < (uint64_t)-4095)	/* else PERF_CONTEXT_KERNEL, _USER ... */
-			ips[n++] = ip;
-	}
-	ev->b[0] = stream_stack_id(pf->s, ips, n);
+	ev->b[0] = perf_chain(pf, a, rec, &ps);
+	pf->chains_left_out += ev->b[0] == EVENT_U32_NONE && ps.n_callchain > 1;
 }
 
 static void tracepoint(struct perf_file *pf, struct perf_attr *a, const uint8_t *rec, size_t size,
@@ -220,7 +213,7 @@ static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64
 		   uint64_t pos)
 {
 	struct perf_attr *a = perf_attr_of(pf, rec, size);
-	struct event *ev;
+	struct event *ev, of;
 	int32_t tid = -1;
 
 	if (unlikely(!a)) {
@@ -260,7 +253,10 @@ static void sample(struct perf_file *pf, const uint8_t *rec, size_t size, uint64
 	} else {
 		plain_sample(pf, a, rec, size, ev);
 	}
+	of = *ev;
 	stream_push(pf->s);
+	if (unlikely(a->sample_type & PS_CALLCHAIN) && a->type == PT_TRACEPOINT)
+		perf_push_chain(pf, a, rec, size, &of);
 }
 
 /*
@@ -313,29 +309,12 @@ void perf_deliver(struct perf_file *pf, uint64_t pos, uint64_t time)
 	case PERF_LOST:
 		lost(pf, rec, size, time, pos);
 		break;
+	case PERF_MMAP:
+	case PERF_MMAP2:
+	case PERF_KSYMBOL:
+		perf_map_record(pf, rec, size);
+		break;
 	}
-}
-
-/*
- * PERF_RECORD_MMAP of the kernel and of kvm's modules (pid -1): pid, tid, addr, len, pgoff,
- * name.
- */
-static void kernel_map(struct perf_file *pf, const uint8_t *rec, size_t size)
-{
-	char key[300], value[64];
-	const char *name;
-	size_t len;
-
-	if (size < 48 || load32(rec + 8) != UINT32_MAX || pf->kernel_maps >= MAX_KERNEL_MAPS)
-		return;
-	name = (const char *)rec + 40;
-	len = strnlen(name, MIN(size - 40, (size_t)250));
-	if (*name != '[' && !memmem(name, len, "/kvm", 4))
-		return;
-	snprintf(key, sizeof(key), "kernel.map.%.*s", (int)len, name);
-	snprintf(value, sizeof(value), "0x%" PRIx64 "+0x%" PRIx64, load64(rec + 16), load64(rec + 24));
-	perf_add_fact(pf, key, value);
-	pf->kernel_maps++;
 }
 
 /* Records that are taken where they stand, not in time order. */
@@ -344,9 +323,6 @@ static void take_now(struct perf_file *pf, uint32_t type, const uint8_t *rec, si
 	switch (type) {
 	case PERF_FINISHED_ROUND:
 		perf_round(pf);
-		break;
-	case PERF_MMAP:
-		kernel_map(pf, rec, size);
 		break;
 	case PERF_LOST_SAMPLES:
 		if (size >= 16)

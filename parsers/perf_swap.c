@@ -123,12 +123,24 @@ static void swap_thread_map(uint8_t *rec, size_t size)
 		swap64s(rec + at, 1);
 }
 
+/* What lies between the first numbers and the name. */
+static void swap_rest(uint8_t *rec, uint32_t type, size_t size)
+{
+	if (type == PERF_MMAP2 && size >= 72)
+		swap32s(rec + 64, 2);		/* prot, flags */
+	if (type == PERF_KSYMBOL && size >= 24) {
+		swap32s(rec + 16, 1);
+		swap16(rec + 22);
+	}
+}
+
 void perf_swap_record(const struct perf_file *pf, uint8_t *rec, size_t size)
 {
 	/* Fixed parts behind the header: u32s, then u64s (include/uapi/linux/perf_event.h). */
 	static const struct { uint8_t type, n32, n64;
 	} shapes[] = {
-		{ PERF_MMAP, 2, 3 },	 { PERF_LOST, 0, 2 },	  { PERF_COMM, 2, 0 },
+		{ PERF_MMAP, 2, 3 },	 { PERF_MMAP2, 2, 3 },	  { PERF_KSYMBOL, 0, 1 },
+		{ PERF_LOST, 0, 2 },	  { PERF_COMM, 2, 0 },
 		{ PERF_EXIT, 4, 1 },	 { PERF_FORK, 4, 1 },	  { PERF_LOST_SAMPLES, 0, 1 },
 		{ PERF_AUXTRACE, 0, 1 }, { PERF_BUILD_ID, 1, 0 },
 	};
@@ -145,6 +157,7 @@ void perf_swap_record(const struct perf_file *pf, uint8_t *rec, size_t size)
 		swap_thread_map(rec, size);
 	else if (type == PERF_ID_INDEX)
 		swap64s(rec + 8, (size - 8) / 8);
+	swap_rest(rec, type, size);
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		const size_t n32 = shapes[i].n32, fixed = 8 + 4 * n32 + 8u * shapes[i].n64;
 

@@ -104,6 +104,8 @@ void perf_task_comm(struct perf_file *pf, const uint8_t *rec, size_t size, uint6
 	ev->b[1] = !time ? TASK_SYNTH : exec ? TASK_EXEC : TASK_COMM;
 	stream_push(pf->s);
 	remember(pf, tid, pid);
+	if (exec)
+		sym_maps_exec(pf->maps, pid);
 	set_comm(pf, tid, strtab_id(&pf->comms, comm, len), time, pos);
 }
 
@@ -127,6 +129,7 @@ void perf_task_fork(struct perf_file *pf, const uint8_t *rec, size_t size, uint6
 	ev->a[1] = (uint32_t)ppid;
 	stream_push(pf->s);
 	remember(pf, tid, pid);
+	sym_maps_fork(pf->maps, pid, ppid);
 	parent = now_find(pf, ptid);
 	if (parent)
 		set_comm(pf, tid, parent->comm, time, pos);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proc_sched.c - the scheduler's and the CPUs' counters, and the kernel's symbols: /proc/schedstat,
- * /proc/stat, debugfs sched/features, /proc/kallsyms.
+ * proc_sched.c - the scheduler's and the CPUs' counters: /proc/schedstat, /proc/stat, debugfs
+ * sched/features.
  *
  *   schedstat.cpu.N.run_ns, .wait_ns	ns that tasks ran, and stood runnable, on CPU N
  *   stat.cpu.user, .nice, .system, .idle, .iowait, .irq, .softirq, .steal, .guest
  *					ticks of 1/100 s of all CPUs
  *   stat.ctxt, stat.processes, stat.procs_running, stat.procs_blocked
  *   sched.feature.NAME			y | n: of sched/features (NO_NAME)
- *   kernel.kallsyms			visible; hidden: all addresses are zero (kptr_restrict), so
- *					nothing can be named with it
  *
  * Formats: Documentation/scheduler/sched-stats.rst (version 11 and later), proc(5),
- * kernel/sched/debug.c, kernel/kallsyms.c.
+ * kernel/sched/debug.c.
  */
 #include "fact_out.h"
 
@@ -181,67 +179,3 @@ static const struct parser features = {
 	.parse		= features_parse,
 };
 static const void *const __attribute__((used, section("km_parsers"))) km_features_entry = &features;
-
-/* ---- /proc/kallsyms ---- */
-
-/* ffffffff81000000 T _stext */
-static bool symbol(struct scan c, bool *zero)
-{
-	const char *from = c.p;
-
-	*zero = true;
-	while (c.p < c.end && (is_digit(*c.p) || (*c.p >= 'a' && *c.p <= 'f'))) {
-		*zero &= *c.p == '0';
-		c.p++;
-	}
-	return (c.p - from == 16 || c.p - from == 8) && scan_char(&c, ' ') && scan_left(&c) > 2 &&
-	       is_alpha(*c.p) && c.p[1] == ' ';
-}
-
-static bool symbol_test(const struct line *ln)
-{
-	bool zero;
-
-	return symbol(scan_line(ln), &zero);
-}
-
-static int kallsyms_sniff(const struct sniff *s)
-{
-	unsigned int n;
-
-	return sniff_lines(s, symbol_test, &n) == 100 && n >= 20 ? 88 : 0;
-}
-
-static struct error *kallsyms_parse(struct parse_ctx *ctx)
-{
-	struct fact_out out = { .format = "kallsyms" };
-	const char *next = (const char *)ctx->m->data,
-		   *end = next + MIN(ctx->m->size, (uint64_t)(1u << 20)), *s;
-	size_t len, first_len = 0;
-	const char *first = NULL;
-	bool zero, all_zero = true;
-
-	while (scan_lines(&next, end, &s, &len)) {
-		if (!symbol(scan_mem(s, len), &zero))
-			continue;
-		if (!first || (all_zero && !zero)) {
-			first = s;
-			first_len = len;
-		}
-		all_zero &= zero;
-	}
-	if (first)
-		fact_put(ctx, &out, "kernel.kallsyms", all_zero ? "hidden" : "visible", all_zero ? 6 : 7,
-			 cite_line(ctx, first, first_len));
-	if (first && all_zero)
-		parse_remark(ctx, false, "all addresses are zero (kptr_restrict): send it as root sees it");
-	return NULL;
-}
-
-static const struct parser kallsyms = {
-	.name		= "kallsyms",
-	.kind		= PARSER_VALUE,
-	.sniff		= kallsyms_sniff,
-	.parse		= kallsyms_parse,
-};
-static const void *const __attribute__((used, section("km_parsers"))) km_kallsyms_entry = &kallsyms;

@@ -4,6 +4,7 @@
  * see ring.h.
  */
 #include "ring.h"
+#include "symbols.h"
 
 static bool is_probe(const char *system)
 {
@@ -140,7 +141,7 @@ static void push_stack(struct ring *r, const struct ring_cpu *c, const struct ri
 	ev = pseudo(r, EV_STACK, c->time, c->pos);
 	ev->tid = of->tid;
 	ev->cpu = of->cpu;
-	ev->b[0] = stream_stack_id(r->s, ips, n);
+	ev->b[0] = stream_stack_id(r->s, ips, n, SYM_SPACE_NONE);
 	stream_push(r->s);
 }
 
@@ -260,6 +261,20 @@ static void unbind(struct ring *r)
 	memset(r->funcs, 0, sizeof(r->funcs));
 }
 
+/* The recording's own symbols, where it has call chains to be named. */
+static void give_symbols(struct ring *r)
+{
+	const struct sym_list_desc d = { .kind = SYM_LIST_KALLSYMS, .path = r->s->desc.path,
+					 .side = r->s->desc.side, .source_id = r->s->source_id };
+	_cleanup_error_ struct error *err = NULL;
+
+	if (!r->s->stacks.n || !r->kallsyms.len)
+		return;
+	err = symbols_add_list(r->ctx->db, &d, r->kallsyms.s, r->kallsyms.len);
+	if (err)
+		parse_remark(r->ctx, false, "call chains stay addresses: %s", err->what);
+}
+
 void ring_run(struct ring *r)
 {
 	size_t i;
@@ -276,6 +291,7 @@ void ring_run(struct ring *r)
 	for (i = 0; i < r->n_cpus; i++)
 		if (r->cpus[i].lost && !stream_interrupted())
 			push_lost(r, &r->cpus[i], r->s->last_ns);
+	give_symbols(r);
 }
 
 void ring_remarks(const struct ring *r, bool cut)
