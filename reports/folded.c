@@ -2,7 +2,8 @@
 /*
  * folded.c - `-f folded`: sampled stacks, one line each, as flame graph tools take them:
  * "task;outermost;...;innermost COUNT". Of stacks that are no samples but waits (a switch-out's, a
- * timing's), the time in microseconds counts instead, under a first frame that says so.
+ * timing's), the time in microseconds counts instead, under a first frame that says so. Stacks of
+ * other events, which are no time, count only where nothing was sampled.
  */
 #include "model.h"
 
@@ -50,7 +51,8 @@ static struct error *folded_render(struct report_ctx *ctx)
 		       "sum(CASE WHEN c.total_ns IS NOT NULL AND (c.event LIKE '%sched_switch%' OR c.event NOT LIKE '%:%') "
 		       "THEN CAST(c.total_ns / 1000.0 AS INTEGER) ELSE c.count END) AS n "
 		       "FROM stack_count c JOIN stack s ON s.id = c.stack_id LEFT JOIN task t ON t.id = c.task_id "
-		       "WHERE picked_vm(t.vm_id) GROUP BY 1, 2, 3 HAVING n > 0 ORDER BY 3, 4 DESC, 1, 2", ""));
+		       "WHERE picked_vm(t.vm_id) AND NOT (c.event = 'kernel_stack' AND c.total_ns IS NULL AND "
+		       "EXISTS (SELECT 1 FROM stack_count x WHERE x.event <> 'kernel_stack')) GROUP BY 1, 2, 3 HAVING n > 0 ORDER BY 3, 4 DESC, 1, 2", ""));
 	while (case_step(ctx->db, st, &err)) {
 		const char *task = (const char *)sqlite3_column_text(st, 0);
 
