@@ -357,7 +357,9 @@ static struct error *write_span(struct engine *e, struct row_ref *ref)
 
 		while (n && ips[0] >> 63 && !(ips[n - 1] >> 63))	/* the user's */
 			n--;
-		stack = n ? stream_stack_row(e->s, stream_stack_id(e->s, ips, n, SYM_SPACE_NONE)) : 0;
+		if (n)
+			stack = stream_stack_row(e->s, stream_stack_id(e->s, ips, n,
+								       SYM_SPACE_NONE));
 	}
 	TRY(case_insert(e->db, &ref->id,
 			"INSERT INTO span(source_id, func, origin, vm_id, task_id, task, tid, cpu, "

@@ -25,7 +25,7 @@ struct case_db {
 	size_t		n_stmts, cap_stmts;
 	struct source_marks *marks;	/* see marks.h; only while members are being read */
 	size_t		n_marks, cap_marks;
-	struct symbols	*symbols;	/* see symbols.h; likewise. NULL: addresses stay addresses */
+	struct symbols	*symbols;	/* see symbols.h; likewise; may be NULL */
 };
 
 /* case_create() - a new case in memory (@path NULL) or as a file; one transaction is open until

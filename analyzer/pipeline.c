@@ -222,9 +222,9 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 	o.run.proto =
 		(struct parse_ctx){ .db = db, .open_stream = open_any_stream, .open_arg = &o };
 	o.arg = open_stream ? open_arg : &o.run;
-	err = symbols_open(db, &(const struct symbol_options){ .temp_dir = opt->temp_dir,
-							       .max_temp = opt->max_temp,
-							       .guest_kallsyms = opt->guest_kallsyms });
+	err = symbols_open(db, &(const struct symbol_options){
+			       .temp_dir = opt->temp_dir, .max_temp = opt->max_temp,
+			       .guest_kallsyms = opt->guest_kallsyms });
 	if (!err)
 		err = bundle_open(&o.run.bundle, db, &limits);
 	if (!err) {

@@ -202,8 +202,8 @@ static inline const char *stream_reason_name(const struct stream *s, uint32_t pa
 /*
  * stream_stack_id() - intern a stack of @n frames, each an address, or a mark that says whose
  * addresses follow (sym_maps.h); @space is whose the user's are (SYM_SPACE_NONE: not known).
- * stream_stack_text_id() - frames as text, newline separated, top first. Addresses become names when
- * all members have been read (symbols.h).
+ * stream_stack_text_id() - frames as text, newline separated, top first. Addresses become names
+ * when all members have been read (symbols.h).
  */
 uint32_t stream_stack_id(struct stream *s, const uint64_t *ips, size_t n, uint32_t space);
 uint32_t stream_stack_text_id(struct stream *s, const char *frames, size_t len);

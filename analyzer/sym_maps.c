@@ -132,7 +132,8 @@ static void put_map(struct sym_maps *m, struct sym_space *s, const struct sym_ma
 
 static bool same_map(const struct sym_map *a, const struct sym_map *b)
 {
-	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff && a->file == b->file;
+	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
+	       a->file == b->file;
 }
 
 static void set_id(struct sym_maps *m, uint32_t file, const struct sym_build_id *id)

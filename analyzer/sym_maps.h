@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sym_maps.h - what was mapped where while a recording was made: the kernel and its modules, symbols
- * that came and went (BPF programs), and the files in each process's address space.
+ * sym_maps.h - what was mapped where while a recording was made: the kernel and its modules,
+ * symbols that came and went (BPF programs), and the files in each process's address space.
  *
  * Kept by the parser in the order of events; read when all is over (symbols.h). A space is the
  * address space of one process between two execs. Children share their parent's until one of them
@@ -58,7 +58,8 @@ struct sym_maps {
 	size_t		n_ids, cap_ids;
 	struct sym_space *spaces;	/* [0] is the kernel's: modules by name */
 	size_t		n_spaces, cap_spaces;
-	struct { int32_t pid; uint32_t space; } *by_pid;	/* open addressing; space 0: empty */
+	/* open addressing; space 0: empty */
+	struct { int32_t pid; uint32_t space; } *by_pid;
 	size_t		n_pids, pids_size;
 	struct sym_ksym	*ksyms;		/* in order of their coming */
 	size_t		n_ksyms, cap_ksyms;

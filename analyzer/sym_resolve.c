@@ -154,6 +154,11 @@ static void name_addr(struct sym_addrs *a, struct sym_addr *x, const struct sym_
 	}
 }
 
+static const char *string_of(const struct sym_addrs *a, uint32_t id)
+{
+	return id != STRTAB_NONE ? strtab_str(&a->strings, id) : NULL;
+}
+
 static struct error *write_addrs(struct case_db *db, const struct sym_addrs *a, int64_t source_id)
 {
 	size_t i, j, rows = 0;
@@ -170,9 +175,8 @@ static struct error *write_addrs(struct case_db *db, const struct sym_addrs *a, 
 			TRY(case_insert(db, NULL,
 					"INSERT INTO address(source_id, address, seq, func, offset, dso, file, line)"
 					" VALUES(?,?,?,?,?,?,?,?)", "ixisIssI", source_id, x->ip, (int64_t)j,
-					f->known ? strtab_str(&a->strings, f->func) : NULL, &off,
-					f->dso != STRTAB_NONE ? strtab_str(&a->strings, f->dso) : NULL,
-					f->file != STRTAB_NONE ? strtab_str(&a->strings, f->file) : NULL,
+					f->known ? string_of(a, f->func) : NULL, &off,
+					string_of(a, f->dso), string_of(a, f->file),
 					line ? &line : NULL));
 		}
 	}
@@ -222,9 +226,12 @@ static struct error *name_links(struct case_db *db, int64_t row, const struct sy
 /* Row @row reads as row @as does: @as stands for both. */
 static struct error *merge_row(struct case_db *db, int64_t row, int64_t as)
 {
-	TRY(case_insert(db, NULL, "UPDATE stack_count SET stack_id = ? WHERE stack_id = ?", "ii", as, row));
-	TRY(case_insert(db, NULL, "UPDATE span SET stack_id = ? WHERE stack_id = ?", "ii", as, row));
-	TRY(case_insert(db, NULL, "UPDATE chain_link SET stack_id = ? WHERE stack_id = ?", "ii", as, row));
+	TRY(case_insert(db, NULL, "UPDATE stack_count SET stack_id = ? WHERE stack_id = ?", "ii",
+			as, row));
+	TRY(case_insert(db, NULL, "UPDATE span SET stack_id = ? WHERE stack_id = ?", "ii",
+			as, row));
+	TRY(case_insert(db, NULL, "UPDATE chain_link SET stack_id = ? WHERE stack_id = ?", "ii",
+			as, row));
 	return case_insert(db, NULL, "DELETE FROM stack WHERE id = ?", "i", row);
 }
 

@@ -12,7 +12,7 @@
 struct sym_frame {
 	uint32_t	func, dso, file;	/* string ids; STRTAB_NONE: not known */
 	uint32_t	line;			/* 0: not known */
-	uint64_t	off;			/* from the function's start; of unknown functions: in the file */
+	uint64_t	off;	/* from the function's start; of unknown functions: in the file */
 	bool		known;			/* func is a function's name */
 };
 

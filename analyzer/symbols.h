@@ -2,9 +2,9 @@
 /*
  * symbols.h - names for the addresses of binary recordings, out of the bundle's own evidence.
  *
- * While members are read, parsers leave here what may name an address: lists of the kernel's symbols
- * (kallsyms, System.map, a trace.dat's own), of its modules, and what each recording says was mapped
- * where (sym_maps.h). stream_stack_row() leaves the call chains that became rows. After the last
+ * While members are read, parsers leave here what may name an address: lists of the kernel's
+ * symbols (kallsyms, System.map, a trace.dat's own), and what each recording says was mapped where
+ * (sym_maps.h). stream_stack_row() leaves the call chains that became rows. After the last
  * member symbols_resolve() names each distinct address of these rows once; an address that is in no
  * row costs nothing. The analysing machine's own kernel and files are never asked.
  *
@@ -23,7 +23,6 @@ struct symbols;
 enum sym_list_kind {
 	SYM_LIST_KALLSYMS,	/* of the running kernel */
 	SYM_LIST_SYSTEM_MAP,	/* as it was linked */
-	SYM_LIST_MODULES,	/* /proc/modules */
 	SYM_LIST_GUEST		/* --guestkallsyms */
 };
 

@@ -28,7 +28,7 @@ struct symtab {
 	size_t		n, cap;
 	uint64_t	text_start;	/* _text, else _stext; 0: not there */
 	uint64_t	stext;
-	bool		hidden;		/* lines there are, but every address is zero (kptr_restrict) */
+	bool		hidden;		/* every address is zero (kptr_restrict) */
 };
 
 /* symtab_read() - the symbols in @len bytes at @text. Lines that are none are left out. */
