@@ -40,6 +40,7 @@ static const char *const fact_keys[] = {
 	"proc.uptime_s.delta", "kernel.paravirt", "kernel.kallsyms", "cmdline.*", "cpu.*",
 	"psi.*", "irq.*", "softirq.*", "kvmstat.*", "stat.*", "sched.*", "schedstat.*",
 	"clocksource.switched", "perf.*", "top.*", "sysstat.*", "rtla.*", "trace_cmd.*",
+	"hwlat.*", "turbostat.*",
 	"qemu.version", "libvirt.version",
 };
 

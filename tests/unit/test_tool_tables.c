@@ -96,6 +96,32 @@ static void pidstat(void **state)
 	case_close(db);
 }
 
+/* Time that the hardware takes: hwlat's trace, turbostat's column SMI, perf stat. */
+static void smi(void **state)
+{
+	struct case_db *db = facts_new();
+
+	(void)state;
+	facts_text(db, "hwlat.txt",
+		   "# tracer: hwlat\n#\n"
+		   "           <...>-3638  [001] d... 19452.055471: #1     inner/outer(us):   12/14    ts:1499801089.066141940\n"
+		   "           <...>-5820  [001] d... 354016.973699: #2      inner/outer(us): 2152/1933   ts:1578801212.559595228 count:6\n");
+	facts_text(db, "turbostat.txt",
+		   "turbostat version 2023.11.07 - Len Brown <lenb@kernel.org>\nKernel command line: quiet\n"
+		   "Core\tCPU\tAvg_MHz\tBusy%\tBzy_MHz\tTSC_MHz\tIRQ\tSMI\tC1\n"
+		   "-\t-\t16\t0.61\t2585\t3400\t812\t8\t1\n0\t0\t12\t0.50\t2400\t3400\t401\t4\t1\n"
+		   "Core\tCPU\tAvg_MHz\tBusy%\tBzy_MHz\tTSC_MHz\tIRQ\tSMI\tC1\n-\t-\t16\t0.61\t2585\t3400\t812\t4\t1\n");
+	facts_text(db, "perf-stat.txt",
+		   "\n Performance counter stats for 'system wide':\n\n             1,204      msr/smi/\n\n      10.001 seconds time elapsed\n");
+	facts_text(db, "mail.txt", "Hello,\n <...>-3638  [001] d... 19452.055471: #1     inner/outer(us):   12/14    ts:1499801089.066141940\n");
+	assert_fact(db, "hwlat.samples", "2");
+	assert_fact(db, "hwlat.max_us", "2152");
+	assert_fact(db, "turbostat.smi", "12");
+	assert_fact(db, "perf.stat.smi", "1204");
+	assert_sql_int(db, "SELECT count(*) FROM fact", 4);
+	case_close(db);
+}
+
 static void rtla(void **state)
 {
 	struct case_db *db = facts_new();
@@ -153,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(top),	   cmocka_unit_test(top_rounds), cmocka_unit_test(sar),
 		cmocka_unit_test(pidstat), cmocka_unit_test(rtla),	 cmocka_unit_test(locks),
+		cmocka_unit_test(smi),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
