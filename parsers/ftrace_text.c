@@ -38,7 +38,8 @@ static void ftrace_fields(void *priv, const struct event *ev,
 	size_t len, name_len;
 	const char *fields, *s = text_record_text(priv, ev->pos, &len);
 
-	if (!s || !(trace_line_split(s, len, &t) || trace_line_split_latency(s, len, &t)))
+	if (!s || !(trace_line_split(s, len, &t) || trace_line_split_latency(s, len, &t) ||
+		    trace_line_split_wide(s, len, &t)))
 		return;
 	name_len = trace_line_name(&t, &fields);
 	if (!name_len)
@@ -371,6 +372,8 @@ static enum line_result take_other(struct ftrace *f, const struct line *ln, cons
 		return LINE_SKIPPED;
 	if ((f->latency || !f->rec.ctx->embedded) && trace_line_split_latency(ln->s, ln->len, &t))
 		return take_event(f, ln, &t);
+	if (trace_line_split_wide(ln->s, ln->len, &t))
+		return take_event(f, ln, &t);
 	if (f->latency && (starts_with(s, len, "=> ") || starts_with(s, len, "--") || starts_with(s, len, "=========>")))
 		return LINE_SKIPPED;
 	return not_mine(f);
@@ -456,7 +459,8 @@ static int sniff_lines(const struct sniff *sn, bool *trace_cmd)
 			lines++;
 			good += trace_line_split(p, len, &t) ||
 				trace_lost_line(p, len, &cpu, &events) ||
-				trace_line_split_latency(p, len, &t);
+				trace_line_split_latency(p, len, &t) ||
+				trace_line_split_wide(p, len, &t);
 		}
 	}
 	if (header)

@@ -331,6 +331,153 @@ bool trace_line_split_latency(const char *s, size_t len, struct trace_line *t)
 	return true;
 }
 
+/* The word that ends before *@p, which moves to its begin; false when there is none. */
+static bool word_before(const char *s, const char **p, const char **to)
+{
+	while (*p > s && is_blank((*p)[-1]))
+		(*p)--;
+	*to = *p;
+	while (*p > s && !is_blank((*p)[-1]))
+		(*p)--;
+	return *p < *to;
+}
+
+static bool number_before(const char *s, const char **p, bool hex, uint64_t *v)
+{
+	const char *to, *from;
+	int64_t n = 0;
+
+	if (!word_before(s, p, &to) || to - *p > 16)
+		return false;
+	from = *p;
+	if (hex)
+		return read_hex(&from, to, v) && from == to;
+	if (*from == '-' || !read_dec(&from, to, &n) || from != to)
+		return false;
+	*v = (uint64_t)n;
+	return true;
+}
+
+/* enum trace_flag_type of include/linux/trace_events.h as our flags */
+static uint8_t flag_bits(uint64_t bits)
+{
+	static const struct { uint8_t bit, flag; } map[] = {
+		{ 0x01, EVF_IRQS_OFF }, { 0x04, EVF_NEED_RESCHED }, { 0x08, EVF_HARDIRQ },
+		{ 0x10, EVF_SOFTIRQ }, { 0x20, EVF_PREEMPT_RESCHED }, { 0x40, EVF_NMI },
+	};
+	uint8_t flags = EVF_KNOWN;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(map); i++)
+		if (bits & map[i].bit)
+			flags |= map[i].flag;
+	return flags;
+}
+
+/* What is between "[US] " and the event: "31454075.761ms (+0.015ms): ", "5 (+2): " of ticks. */
+static bool skip_elapsed(const char **p, const char *end, bool *ticks)
+{
+	const char *s = *p, *close;
+	int64_t v;
+
+	if (!read_dec(&s, end, &v) || v < 0)
+		return false;
+	*ticks = s < end && *s == ' ';
+	if (!*ticks) {
+		if (*s++ != '.' || !read_dec(&s, end, &v) || !starts_with(s, (size_t)(end - s), "ms"))
+			return false;
+		s += 2;
+	}
+	if (!starts_with(s, (size_t)(end - s), " (+"))
+		return false;
+	close = memmem(s, MIN((size_t)(end - s), (size_t)40), "): ", 3);
+	if (!close)
+		return false;
+	*p = close + 3;
+	return true;
+}
+
+static bool split_verbose(const char *s, size_t len, struct trace_line *t)
+{
+	const char *end = s + len, *p = s, *left, *to;
+	const char *limit = s + MIN(len, (size_t)ANCHOR_WITHIN);
+	uint64_t stamp, v, cpu, tid, bits;
+	bool ticks;
+
+	while ((p = memchr(p, '[', (size_t)(limit - p)))) {
+		left = p++;
+		to = p;
+		if (hex_value(*p) < 0 || !read_hex(&to, end, &stamp) || to - p < 8 || to - p > 16 ||
+		    !starts_with(to, (size_t)(end - to), "] "))
+			continue;
+		to += 2;
+		if (!skip_elapsed(&to, end, &ticks) || !number_before(s, &left, true, &v) ||
+		    !number_before(s, &left, true, &v) || !number_before(s, &left, false, &bits) ||
+		    !number_before(s, &left, false, &cpu) || !number_before(s, &left, false, &tid))
+			continue;
+		while (left > s && is_blank(left[-1]))
+			left--;
+		while (s < left && is_blank(*s))
+			s++;
+		if (left == s || cpu >= EVENT_CPU_NONE || tid > INT32_MAX ||
+		    (!ticks && stamp > INT64_MAX / 1000))
+			return false;
+		t->comm = MAX(s, left - COMM_MAX);
+		t->comm_len = (uint8_t)(left - t->comm);
+		t->tid = (int32_t)tid;
+		t->tgid = -1;
+		t->cpu = (uint16_t)cpu;
+		t->flags = flag_bits(bits);
+		t->time = ticks ? stamp : stamp * NSEC_PER_USEC;
+		t->fraction = ticks ? TIME_BARE : 6;
+		skip_blanks(&to, end);
+		t->rest = to;
+		t->rest_len = (size_t)(end - to);
+		return true;
+	}
+	return false;
+}
+
+/* "trace-cm-342     1dNh1.   213.892687: sched_stat_runtime:   comm=..." */
+static bool split_report_latency(const char *s, size_t len, struct trace_line *t)
+{
+	const char *end = s + len, *p = s, *q, *to;
+	const char *limit = s + MIN(len, (size_t)ANCHOR_WITHIN);
+	uint32_t cpu = 0;
+
+	/* the first colon behind digits and a point, and what stands before it */
+	while ((p = memchr(p, ':', (size_t)(limit - p)))) {
+		q = p++;
+		while (q > s && (is_digit(q[-1]) || q[-1] == '.'))
+			q--;
+		to = q;
+		if (q + 5 > p || q == s || !is_blank(q[-1]) || !memchr(q, '.', (size_t)(p - q)) ||
+		    !read_time(&q, end, t) || (q < end && !is_blank(*q)))
+			continue;
+		skip_blanks(&q, end);
+		t->rest = q;
+		t->rest_len = (size_t)(end - q);
+		q = to;
+		if (!word_before(s, &q, &to))
+			return false;
+		for (; q < to && is_digit(*q) && cpu < EVENT_CPU_NONE; q++)
+			cpu = cpu * 10 + (uint32_t)(*q - '0');
+		t->flags = trace_flags(q, (size_t)(to - q));
+		if (!t->flags || cpu >= EVENT_CPU_NONE || !is_digit(q[-1]))
+			return false;
+		while (q > s && is_digit(q[-1]))
+			q--;
+		t->cpu = (uint16_t)cpu;
+		return q > s && is_blank(q[-1]) && split_left(s, q, t);
+	}
+	return false;
+}
+
+bool trace_line_split_wide(const char *s, size_t len, struct trace_line *t)
+{
+	return split_report_latency(s, len, t) || split_verbose(s, len, t);
+}
+
 size_t trace_line_name(const struct trace_line *t, const char **fields)
 {
 	const char *s = t->rest, *end = s + t->rest_len, *p = s;

@@ -4,6 +4,8 @@
  *
  *   COMM-TID  [(TGID)] [CPU] [FLAGS] TIME: NAME: FIELDS	(tracefs, trace-cmd report)
  *   COMM-TID  CPUFLAGS Nus[+!*#@$]: NAME: FIELDS		(latency format)
+ *   COMM-TID  CPUFLAGS TIME: NAME: FIELDS		(trace-cmd report -l)
+ *   COMM TID CPU FLAGS DEPTH N [US] MSms (+MSms): NAME: FIELDS	(latency format, verbose)
  *
  * A comm may hold blanks, colons, dashes, brackets; so the split is anchored at "[CPU]" followed by
  * a time, and the tid is what stands behind the last dash before it. (kernel:
@@ -38,6 +40,13 @@ struct trace_line {
 bool trace_line_split(const char *s, size_t len, struct trace_line *t);
 /* trace_line_split_latency() - the same for the latency format. */
 bool trace_line_split_latency(const char *s, size_t len, struct trace_line *t);
+
+/*
+ * trace_line_split_wide() - the latency format that has the time since boot: with option verbose
+ * (flags in decimal, depth, count and time in hex; ticks where the clock has no us), and trace-cmd
+ * report -l.
+ */
+bool trace_line_split_wide(const char *s, size_t len, struct trace_line *t);
 
 /* trace_flags() - flag letters ("d.h1.", "dNs4", ".......") as enum event_flag with EVF_KNOWN; 0 when it is none. */
 uint8_t trace_flags(const char *s, size_t len);

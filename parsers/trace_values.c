@@ -401,6 +401,8 @@ static const char *raw_field_value(const char *s, const char *end, const char *n
 		names = alias + 1;
 		return raw_value(s, end, names, strcspn(names, ":"));
 	}
+	if (strchr(names, ':'))	/* "args:0" */
+		return raw_value(s, end, names, strcspn(names, ":"));
 	while (names) {
 		const char *bar = strchr(names, '|');
 		const char *v = raw_value(s, end, names,
@@ -421,6 +423,39 @@ static uint64_t bits_of(const char *names, uint64_t v)
 	unsigned long bits = more ? strtoul(more + 1, NULL, 10) : 0;
 
 	return shift < 64 && bits && bits < 64 ? v >> shift & ((1ull << bits) - 1) : v;
+}
+
+/*
+ * "ARRAY[0b, 00, ...]": word @index of the array at @v, as libtraceevent prints the bytes of an
+ * array of longs (24 bytes: 32-bit ones). The bytes stand as they lay in memory; of which order
+ * that is, is told by where small values and addresses have their zeros.
+ */
+static bool array_word(const char *v, const char *end, unsigned long index, uint64_t *ret)
+{
+	uint8_t bytes[48];
+	size_t n = 0, word, i, little = 0, big = 0;
+	uint64_t b;
+
+	if (!starts_with(v, (size_t)(end - v), "ARRAY["))
+		return false;
+	for (v += 6; n < sizeof(bytes) && read_hex(&v, end, &b) && b < 256; n++) {
+		bytes[n] = (uint8_t)b;
+		if (!starts_with(v, (size_t)(end - v), ", "))
+			break;
+		v += 2;
+	}
+	n++;
+	if (n != 48 && n != 24)
+		return false;
+	word = n / 6;
+	for (i = 0; i < n; i += word) {
+		little += bytes[i] && !bytes[i + word - 1];
+		big += !bytes[i] && bytes[i + word - 1];
+	}
+	*ret = 0;
+	for (i = 0; i < word; i++)
+		*ret = *ret << 8 | bytes[index * word + (big > little ? i : word - 1 - i)];
+	return true;
 }
 
 bool raw_fields(struct sink *k, enum event_kind kind, const char *s, const char *end)
@@ -467,6 +502,9 @@ bool raw_fields(struct sink *k, enum event_kind kind, const char *s, const char 
 					 stream_reason(k->reasons->s, name, strlen(name)));
 			break;
 		case RAW_ARG:
+			isa = strchr(f[i].names, ':');
+			if (isa && array_word(v, end, strtoul(isa + 1, NULL, 10), &num))
+				set_slot(k, f[i].slot, num);
 			break;
 		case RAW_STR:
 		case RAW_SYM:
