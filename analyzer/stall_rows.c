@@ -343,6 +343,7 @@ static struct error *write_all(struct writer *w, const struct stall_histogram *h
 		TRY(write_stall(w, w->list[i]));
 	TRY(write_worst(w));
 	TRY(retry_stalls_write(w->e, threshold, &loops));
+	TRY(storms_write(w->e, &loops));
 	TRY(write_totals(w, class, threshold, h, &loops));
 	return episodes_write(w->e, w->list, w->n);
 }

@@ -31,6 +31,13 @@ struct error *stall_rows_write(struct engine *e, struct patterns *p,
  */
 struct error *retry_stalls_write(struct engine *e, uint64_t threshold, struct stall_count *c);
 /*
+ * storms_write() - storms of exits as stalls of kind exit-storm with one link and a pattern each,
+ * counted into @c: bins (17 ms at least) in which a vCPU exits at least 20,000 times a second and
+ * eight times as often as the median of its VM's bins with exits, with half of the time or more in
+ * their handling. Halts do not count.
+ */
+struct error *storms_write(struct engine *e, struct stall_count *c);
+/*
  * episodes_write() - table episode from the @n stalls of the source that became rows, and their
  * episode_id.
  */
