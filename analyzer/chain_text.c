@@ -107,7 +107,8 @@ static void func_name(const struct engine *e, uint64_t func, char *buf, size_t s
 		return;
 	}
 	if (func >= STREAM_MAX_STRINGS)
-		frames = stream_stack_frames(e->s, stream_stack_id(e->s, &func, 1));
+		frames = stream_stack_frames(e->s, stream_stack_id(e->s, &func, 1,
+								   SYM_SPACE_NONE));
 	if (frames && *frames)
 		snprintf(buf, size, "%.*s", (int)MIN(strcspn(frames, "\n+ "), (size_t)60), frames);
 	else
