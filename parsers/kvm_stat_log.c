@@ -289,7 +289,7 @@ static int log_sniff(const struct sniff *s)
 {
 	const char *next = (const char *)s->head, *end = next + s->len;
 	int64_t values[MAX_COLUMNS], ns;
-	struct line ln = { .no = 0 };
+	struct line ln = { .s = "" };
 	unsigned int known;
 	bool csv, row_csv;
 	size_t n;
