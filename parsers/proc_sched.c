@@ -14,18 +14,6 @@
  */
 #include "fact_out.h"
 
-static struct scan next_word(struct scan *c)
-{
-	struct scan w;
-
-	scan_blanks(c);
-	w.p = c->p;
-	while (c->p < c->end && !is_blank(*c->p))
-		c->p++;
-	w.end = c->p;
-	return w;
-}
-
 static int64_t cite_line(struct parse_ctx *ctx, const char *s, size_t len)
 {
 	return ctx_cite_at(ctx, (uint64_t)(s - (const char *)ctx->m->data), s, len);
@@ -58,7 +46,7 @@ static struct error *schedstat_parse(struct parse_ctx *ctx)
 		if (!scan_lit(&c, "cpu") || !scan_u64(&c, &cpu) || cpu > 65535)
 			continue;
 		for (i = 0; i < 9; i++)
-			w[i] = next_word(&c);
+			w[i] = scan_token(&c);
 		if (!scan_left(&w[8]))
 			continue;
 		cite = cite_line(ctx, s, len);
@@ -97,14 +85,14 @@ static struct error *stat_parse(struct parse_ctx *ctx)
 	size_t len, i;
 
 	while (scan_lines(&next, end, &s, &len)) {
-		struct scan c = scan_mem(s, len), name = next_word(&c), w;
+		struct scan c = scan_mem(s, len), name = scan_token(&c), w;
 		char key[48];
 
 		if (span_is(name.p, scan_left(&name), "cpu")) {
 			int64_t cite = cite_line(ctx, s, len);
 
 			for (i = 0; i < ARRAY_SIZE(ticks); i++) {
-				w = next_word(&c);
+				w = scan_token(&c);
 				snprintf(key, sizeof(key), "stat.cpu.%s", ticks[i]);
 				if (scan_left(&w))
 					fact_put(ctx, &out, key, w.p, scan_left(&w), cite);
@@ -113,7 +101,7 @@ static struct error *stat_parse(struct parse_ctx *ctx)
 		for (i = 0; i < ARRAY_SIZE(others); i++) {
 			if (!span_is(name.p, scan_left(&name), others[i]))
 				continue;
-			w = next_word(&c);
+			w = scan_token(&c);
 			snprintf(key, sizeof(key), "stat.%s", others[i]);
 			fact_put(ctx, &out, key, w.p, scan_left(&w), cite_line(ctx, s, len));
 		}
@@ -140,7 +128,7 @@ static int features_sniff(const struct sniff *s)
 		return 0;
 	scan_trim(&c);
 	while (!scan_at_end(&c)) {
-		w = next_word(&c);
+		w = scan_token(&c);
 		if (!scan_left(&w))
 			break;
 		n++;
@@ -162,7 +150,7 @@ static struct error *features_parse(struct parse_ctx *ctx)
 
 	scan_trim(&c);
 	cite = cite_line(ctx, c.p, scan_left(&c));
-	for (w = next_word(&c); scan_left(&w); w = next_word(&c)) {
+	for (w = scan_token(&c); scan_left(&w); w = scan_token(&c)) {
 		bool off = scan_lit(&w, "NO_");
 		char key[96];
 

@@ -59,6 +59,18 @@ static inline size_t scan_blanks(struct scan *c)
 	return (size_t)(c->p - from);
 }
 
+/* scan_token() - skip blanks, then take all up to the next blank or the end; may be empty. */
+static inline struct scan scan_token(struct scan *c)
+{
+	struct scan w;
+
+	scan_blanks(c);
+	for (w.p = c->p; c->p < c->end && !is_blank(*c->p); c->p++)
+		;
+	w.end = c->p;
+	return w;
+}
+
 /* scan_trim() - drop blanks at the end. */
 static inline void scan_trim(struct scan *c)
 {

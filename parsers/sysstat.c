@@ -31,22 +31,10 @@ struct stat_state {
 	size_t		cap;
 };
 
-static struct scan next_word(struct scan *c)
-{
-	struct scan w;
-
-	scan_blanks(c);
-	w.p = c->p;
-	while (c->p < c->end && !is_blank(*c->p))
-		c->p++;
-	w.end = c->p;
-	return w;
-}
-
 /* HH:MM:SS [AM|PM], or a word with a colon at its end: then *average */
 static bool row_begin(struct scan *c, bool *average)
 {
-	struct scan w = next_word(c), d = w, e;
+	struct scan w = scan_token(c), d = w, e;
 	uint64_t v;
 
 	*average = false;
@@ -57,7 +45,7 @@ static bool row_begin(struct scan *c, bool *average)
 		    !scan_char(&d, ':') || !scan_u64(&d, &v) || !scan_at_end(&d))
 			return false;
 		e = *c;
-		w = next_word(&e);
+		w = scan_token(&e);
 		if (span_is(w.p, scan_left(&w), "AM") || span_is(w.p, scan_left(&w), "PM"))
 			*c = e;
 		return true;
@@ -97,7 +85,7 @@ static bool heading(struct stat_state *st, struct scan c)
 	struct scan w;
 	bool percent = false;
 
-	for (w = next_word(&c); scan_left(&w) && n < MAX_COLUMNS; w = next_word(&c), n++) {
+	for (w = scan_token(&c); scan_left(&w) && n < MAX_COLUMNS; w = scan_token(&c), n++) {
 		if (is_digit(*w.p) || scan_left(&w) >= sizeof(st->columns[0]))
 			return false;
 		if (!n && span_is(w.p, scan_left(&w), "CPU"))
@@ -172,7 +160,7 @@ static bool task_row(struct parse_ctx *ctx, struct stat_state *st, const struct 
 	unsigned int i;
 
 	for (i = 0; i + 1 < st->n_columns; i++) {
-		struct scan w = words[i] = next_word(&c);
+		struct scan w = words[i] = scan_token(&c);
 
 		if (!scan_left(&w))
 			return false;
@@ -212,7 +200,7 @@ static bool plain_row(struct parse_ctx *ctx, struct stat_state *st, const struct
 	double v;
 
 	for (i = 0; i < st->n_columns; i++) {
-		words[i] = next_word(&c);
+		words[i] = scan_token(&c);
 		if (!number(words[i], &v) && !(i == 0 && span_is(words[i].p, scan_left(&words[i]), "all")))
 			return false;
 	}
@@ -232,7 +220,7 @@ static bool title(struct scan c, struct scan *release, struct scan *host, struct
 {
 	if (!scan_lit(&c, "Linux "))
 		return false;
-	*release = next_word(&c);
+	*release = scan_token(&c);
 	if (!scan_left(release) || !is_digit(*release->p) || !scan_lit(&c, " (") || !scan_find(&c, ")"))
 		return false;
 	host->p = c.p;

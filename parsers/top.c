@@ -111,25 +111,13 @@ static bool take_cpu(struct parse_ctx *ctx, struct top_state *st, const struct l
 	return true;
 }
 
-static struct scan next_word(struct scan *c)
-{
-	struct scan w;
-
-	scan_blanks(c);
-	w.p = c->p;
-	while (c->p < c->end && !is_blank(*c->p))
-		c->p++;
-	w.end = c->p;
-	return w;
-}
-
 /* PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND */
 static bool take_heading(struct top_state *st, const struct line *ln)
 {
 	struct scan c = scan_line(ln), w;
 	int i, pid = -1, cpu = -1, state = -1, command = -1;
 
-	for (i = 0, w = next_word(&c); scan_left(&w) && i < MAX_COLUMNS; w = next_word(&c), i++) {
+	for (i = 0, w = scan_token(&c); scan_left(&w) && i < MAX_COLUMNS; w = scan_token(&c), i++) {
 		if (span_is(w.p, scan_left(&w), "PID"))
 			pid = i;
 		else if (span_is(w.p, scan_left(&w), "%CPU"))
@@ -158,7 +146,7 @@ static bool take_task(struct parse_ctx *ctx, struct top_state *st, const struct 
 
 	scan_trim(&c);
 	for (i = 0; i < st->command; i++) {
-		w = next_word(&c);
+		w = scan_token(&c);
 		if (!scan_left(&w))
 			return false;
 		if (i == st->state)

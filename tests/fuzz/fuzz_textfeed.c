@@ -3,9 +3,7 @@
  * fuzz_textfeed.c - recognition and text feeding, with every text parser behind it. The first line
  * is the member's name.
  */
-#include "textfeed.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "lines.h"
 
 static struct error *count_only(struct parse_ctx *ctx, struct stream **ret,
 				const struct source_desc *desc, const struct stream_ops *ops,
@@ -18,8 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *nl = memchr(data, '\n', MIN(size, (size_t)256));
 	_cleanup_free_ char *name = NULL, *copy = NULL;
-	static struct case_db *db; /* making one takes longer than the rest: one for 100 runs */
-	static unsigned int runs;
 	struct parse_ctx proto = { .open_stream = count_only };
 	struct member m = { .path = "fuzz" };
 	struct error *err;
@@ -34,13 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m.truncated = size & 1;
 	if (!m.size)
 		return 0;
-	if (db && runs++ % 100 == 99) {
-		case_close(db);
-		db = NULL;
-	}
-	if (!db && case_create(&db, NULL))
-		abort();
-	proto.db = db;
+	proto.db = fuzz_db();
 	err = case_insert(proto.db, &m.id, "INSERT INTO member(path, status) VALUES('fuzz', 'ignored')", "");
 	if (!err)
 		err = analyze_member(&proto, &m);

@@ -7,60 +7,7 @@
 #include "../../parsers/fgraph_call.h"
 #include "../../parsers/trace_fields.h"
 #include "../../parsers/trace_line.h"
-#include "textfeed.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define KEPT	64
-
-struct kept {
-	struct consumer	consumer;
-	struct event	ev[KEPT];
-	size_t		n;
-};
-
-static void keep(void *priv, struct stream *s, const struct batch *b)
-{
-	struct kept *k = priv;
-	uint32_t i;
-
-	(void)s;
-	for (i = 0; i < b->n && k->n < KEPT; i++)
-		k->ev[k->n++] = b->ev[i];
-}
-
-static void ignore(void *arg, const char *name, const struct field_value *v)
-{
-	size_t *sum = arg;
-
-	*sum += strlen(name) + (v->type == FIELD_STR ? v->len : 0);
-}
-
-static struct error *ask(void *priv, struct stream *s)
-{
-	struct kept *k = priv;
-	size_t i, sum = 0;
-
-	for (i = 0; i < k->n; i++) {
-		uint64_t pos = k->ev[i].pos, line;
-
-		free(s->ops->cite_text(s->ops_priv, &k->ev[i]));
-		s->ops->fields(s->ops_priv, &k->ev[i], ignore, &sum);
-		s->ops->lines_of(s->ops_priv, &pos, &line, 1);
-	}
-	k->n = 0;
-	return NULL;
-}
-
-static struct error *open_kept(struct parse_ctx *ctx, struct stream **ret,
-			       const struct source_desc *desc, const struct stream_ops *ops,
-			       void *ops_priv)
-{
-	struct kept *k = ctx->open_arg;
-
-	k->consumer = (struct consumer){ .batch = keep, .end = ask };
-	return stream_open(ret, ctx->db, desc, ops, ops_priv, &k->consumer, k);
-}
+#include "lines.h"
 
 static void one_line(const char *s, size_t len)
 {
@@ -80,7 +27,7 @@ static void one_line(const char *s, size_t len)
 	if (!name)
 		return;
 	len = (size_t)(t.rest + t.rest_len - fields);
-	text_event_fields(t.rest, name, fields, len, ignore, &sum);
+	text_event_fields(t.rest, name, fields, len, fuzz_field, &sum);
 	text_event_cut(t.rest, name, fields, len);
 }
 
@@ -103,14 +50,12 @@ static int lines_alone(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "ftrace", "trace-cmd report", "function_graph" };
-	static struct case_db *db;
-	static unsigned int runs;
 	const struct parser *const *it;
 	struct strtab messages;
-	struct kept kept = { .n = 0 };
+	struct fuzz_kept kept = { .n = 0 };
 	struct member m = { .id = 1, .path = "fuzz", .name = "fuzz" };
 	struct parse_ctx ctx = {
-		.m = &m, .open_stream = open_kept, .open_arg = &kept, .messages = &messages
+		.m = &m, .open_stream = fuzz_open, .open_arg = &kept, .messages = &messages
 	};
 	_cleanup_free_ char *copy = NULL;
 	_cleanup_error_ struct error *err = NULL;
@@ -119,14 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] & 8)
 		return lines_alone(data + 1, size - 1);
-	if (db && runs++ % 100 == 99) {
-		case_close(db);
-		db = NULL;
-	}
-	if (!db && case_create(&db, NULL))
-		abort();
 	strtab_init(&messages, 256);
-	ctx.db = db;
+	ctx.db = fuzz_db();
 	ctx.embedded = data[0] & 4;
 	m.size = size - 1;
 	copy = malloc(m.size);
