@@ -117,6 +117,12 @@ static const struct xml_spec {
 	{ "devices/emulator", NULL, "emulator", NULL, X_TEXT },
 	{ "devices/memballoon", "model", "memballoon", NULL, X_ATTR },
 	{ "devices/disk/driver", "iothread", "disk.iothread", NULL, X_ATTR },
+	{ "devices/disk/iotune/total_iops_sec", NULL, "disk.iotune.total_iops_sec", NULL, X_TEXT },
+	{ "devices/disk/iotune/read_iops_sec", NULL, "disk.iotune.read_iops_sec", NULL, X_TEXT },
+	{ "devices/disk/iotune/write_iops_sec", NULL, "disk.iotune.write_iops_sec", NULL, X_TEXT },
+	{ "devices/disk/iotune/total_bytes_sec", NULL, "disk.iotune.total_bytes_sec", NULL, X_TEXT },
+	{ "devices/disk/iotune/read_bytes_sec", NULL, "disk.iotune.read_bytes_sec", NULL, X_TEXT },
+	{ "devices/disk/iotune/write_bytes_sec", NULL, "disk.iotune.write_bytes_sec", NULL, X_TEXT },
 	{ "devices/hostdev", "type", "hostdev", NULL, X_ATTR },
 	{ "qemu:commandline/qemu:arg", "value", "qemu_arg", NULL, X_ATTR },
 };

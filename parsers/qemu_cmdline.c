@@ -10,6 +10,7 @@
  *   qemu.NAME.memory, .memory_mb	-m 4096, -m size=4194304k
  *   qemu.NAME.iothreads, .vfio_devices	numbers of -object iothread, -device vfio-*
  *   qemu.NAME.memory_backend		each -object memory-backend-*
+ *   qemu.NAME.throttle			each -object throttle-group, and -drive with I/O limits
  *   qemu.NAME.overcommit, .rtc, .global, .numa, .incoming, .mem_path, .icount ...
  *   qemu.NAME.pid			out of ps output with its heading
  *   qemu.NAME.version, libvirt.version	"starting up libvirt version: 8.0.0, ... qemu version: 6.2.0"
@@ -335,10 +336,17 @@ static void take_option(struct parse_ctx *ctx, struct qemu_state *st, const char
 		if (starts_with(v.p, scan_left(&v), "memory-backend-") ||
 		    memmem(v.p, scan_left(&v), "\"qom-type\":\"memory-backend-", 27))
 			put(ctx, st, "memory_backend", v.p, scan_left(&v));
+		if (starts_with(v.p, scan_left(&v), "throttle-group,") ||
+		    memmem(v.p, scan_left(&v), "\"qom-type\":\"throttle-group\"", 27))
+			put(ctx, st, "throttle", v.p, scan_left(&v));
 		if (starts_with(v.p, scan_left(&v), "iothread") || memmem(v.p, scan_left(&v), "\"qom-type\":\"iothread\"", 21)) {
 			n->iothreads++;
 			n->iothread = v;
 		}
+	} else if (!strcmp(opt, "drive")) {
+		if (memmem(v.p, scan_left(&v), "throttling.", 11) || memmem(v.p, scan_left(&v), ",iops", 5) ||
+		    memmem(v.p, scan_left(&v), ",bps", 4))
+			put(ctx, st, "throttle", v.p, scan_left(&v));
 	} else if (!strcmp(opt, "device")) {
 		if (starts_with(v.p, scan_left(&v), "vfio-") || memmem(v.p, scan_left(&v), "\"driver\":\"vfio-", 15)) {
 			n->vfio++;

@@ -56,7 +56,7 @@ static const char domain_xml[] =
 	"  </clock>\n"
 	"  <devices>\n"
 	"    <emulator>/usr/bin/qemu-system-x86_64</emulator>\n"
-	"    <disk type='file'><driver name='qemu' iothread='1'/></disk>\n"
+	"    <disk type='file'><driver name='qemu' iothread='1'/><iotune><total_iops_sec>500</total_iops_sec></iotune></disk>\n"
 	"    <memballoon model='none'/>\n"
 	"  </devices>\n"
 	"  <qemu:commandline>\n"
@@ -70,7 +70,7 @@ static void domain_facts(void **state)
 	static const struct { const char *key, *value; } want[] = {
 		{ "vcpus", "4" }, { "vcpus.cpuset", "0-7" }, { "memory_kb", "4194304" }, { "memory_current_kb", "2097152" },
 		{ "memory.hugepages", "yes" }, { "memory.hugepages.page", "1048576" }, { "memory.nosharepages", "yes" },
-		{ "iothreads", "2" }, { "cputune.shares", "2048" }, { "cputune.period_us", "100000" }, { "cputune.quota_us", "-1" },
+		{ "iothreads", "2" }, { "disk.iotune.total_iops_sec", "500" }, { "cputune.shares", "2048" }, { "cputune.period_us", "100000" }, { "cputune.quota_us", "-1" },
 		{ "cputune.global_quota_us", "120000" }, { "cputune.vcpupin.0", "2" }, { "cputune.vcpupin.1", "3,^1" },
 		{ "cputune.emulatorpin", "0-1" }, { "cputune.iothreadpin.2", "5" }, { "numatune.mode", "strict" },
 		{ "numatune.nodeset", "1" }, { "numatune.cell.0.mode", "preferred" }, { "os.machine", "pc-q35-6.2" },
@@ -164,6 +164,8 @@ static void libvirt_log(void **state)
 		   "-cpu host,migratable=on,hv-time=on,hv-relaxed=on,hv-vapic=off \\\n"
 		   "-m size=4194304k,slots=16 \\\n-overcommit mem-lock=off \\\n-smp 4,maxcpus=8,sockets=8 \\\n"
 		   "-object '{\"qom-type\":\"iothread\",\"id\":\"iothread1\"}' \\\n-object iothread,id=iothread2 \\\n"
+		   "-object '{\"qom-type\":\"throttle-group\",\"id\":\"g\"}' \\\n-drive file=a,if=none,throttling.iops-total=9 \\\n"
+		   "-drive file=b,if=none \\\n"
 		   "-device '{\"driver\":\"vfio-pci\",\"host\":\"0000:01:00.0\"}' \\\n-global kvm-pit.lost_tick_policy=delay \\\n"
 		   "-msg timestamp=on\n"
 		   "2023-02-01T08:20:00.000000Z qemu-system-x86_64: terminating on signal 15 from pid 1234\n"
@@ -176,6 +178,8 @@ static void libvirt_log(void **state)
 	assert_fact(db, "qemu.db.cpu.hyperv", "time relaxed");
 	assert_fact(db, "qemu.db.memory_mb", "4096");
 	assert_fact(db, "qemu.db.iothreads", "2");
+	assert_sql_str(db, "SELECT group_concat(value, ' ') FROM fact WHERE key = 'qemu.db.throttle'",
+		       "{\"qom-type\":\"throttle-group\",\"id\":\"g\"} file=a,if=none,throttling.iops-total=9");
 	assert_fact(db, "qemu.db.vfio_devices", "1");
 	assert_fact(db, "qemu.db.global", "kvm-pit.lost_tick_policy=delay");
 	assert_fact(db, "qemu.db.version", "6.2.0Debian 1:6.2+dfsg-2ubuntu6");
