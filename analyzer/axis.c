@@ -14,9 +14,11 @@
  * number says nothing.
  */
 #include "axis_int.h"
+#include "guests.h"
 #include "ties.h"
 
 #define OTHER_MACHINE_NS	((int64_t)NSEC_PER_SEC)	/* assumed difference of its wall clock */
+#define GUEST_SYNC_NS		(10 * (int64_t)NSEC_PER_USEC)	/* trace-cmd's measurements */
 #define TIME_SANE		(INT64_MAX / 4)	/* sums of offsets and a time don't overflow */
 
 static const char *text(sqlite3_stmt *st, int col)
@@ -222,6 +224,33 @@ static struct error *local_edges(struct axis *x)
 	return err;
 }
 
+/*
+ * A guest's trace.dat has had its times turned into the host's while it was read (option
+ * TIME_SHIFT, tsc2nsec); the host's file is the one whose trace id it names and that names its own.
+ */
+static struct error *guest_edges(struct axis *x)
+{
+	struct error *err = NULL;
+	sqlite3_stmt *st;
+	size_t i, k;
+
+	TRY(case_query(x->db, &st, GUEST_PAIRS, ""));
+	while (case_step(x->db, st, &err)) {
+		int64_t guest = sqlite3_column_int64(st, 0), host = sqlite3_column_int64(st, 1);
+
+		for (i = 0; i < x->n; i++)
+			for (k = 0; k < x->n; k++)
+				if (x->v[i].member_id == guest && x->v[k].member_id == host &&
+				    x->v[i].recording && x->v[k].recording &&
+				    is(x->v[i].clock, x->v[k].clock))
+					axis_edge_add(x, i, k, 0, GUEST_SYNC_NS, 0,
+						      xasprintf("trace-cmd traced it as guest \"%s\" of %s and measured its clock against the host's",
+								text(st, 2), axis_file(&x->v[k])));
+	}
+	case_done(st);
+	return err;
+}
+
 /* ---- paths ---- */
 
 struct place {
@@ -369,6 +398,10 @@ struct error *axis_relate(struct case_db *db)
 		same_clock_edges(&x);
 		err = local_edges(&x);
 	}
+	if (!err)
+		err = guest_edges(&x);
+	if (!err)
+		err = guests_map(db);
 	if (!err)
 		err = write_axes(&x);
 	axis_deinit(&x);
