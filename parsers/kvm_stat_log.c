@@ -149,14 +149,16 @@ static bool read_row(struct scan c, size_t n, bool *csv, int64_t *ns, int64_t *v
 
 static void note_time(struct stat_log *st, int64_t ns)
 {
-	int64_t step = ns - st->last_ns;
-
 	if (ns == CASE_NO_TIME)
 		return;
-	if (st->last_ns == CASE_NO_TIME)
+	if (st->last_ns == CASE_NO_TIME) {
 		st->first_ns = ns;
-	else if (step > 0 && (!st->step_ns || step < st->step_ns))
-		st->step_ns = step;
+	} else {
+		int64_t step = ns - st->last_ns;
+
+		if (step > 0 && (!st->step_ns || step < st->step_ns))
+			st->step_ns = step;
+	}
 	st->last_ns = ns;
 }
 
