@@ -41,6 +41,7 @@ struct options {
 	const char	*redact_map;	/* --redact-map FILE; implies redact */
 	const char	*plots;		/* --plots DIR */
 	const char	*guest_kallsyms;	/* --guestkallsyms FILE */
+	const char	*symfs, *debug_dir;	/* --symfs DIR, --debug-dir DIR */
 	int		verbose;
 	/* of single commands */
 	const char	*exits_event, *exits_by;	/* exits */

@@ -224,7 +224,8 @@ struct error *run_inputs(const struct options *opt, struct case_db **ret,
 	o.arg = open_stream ? open_arg : &o.run;
 	err = symbols_open(db, &(const struct symbol_options){
 			       .temp_dir = opt->temp_dir, .max_temp = opt->max_temp,
-			       .guest_kallsyms = opt->guest_kallsyms });
+			       .guest_kallsyms = opt->guest_kallsyms,
+			       .symfs = opt->symfs, .debug_dir = opt->debug_dir });
 	if (!err)
 		err = bundle_open(&o.run.bundle, db, &limits);
 	if (!err) {

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 
+#include "symbols.h"
 #include "textfeed.h"
 #include "unquote.h"
 
@@ -236,6 +237,11 @@ static struct error *analyze_bytes(struct parse_ctx *ctx)
 	if (p && !(p->kind == PARSER_LINES && p->embed && looks_like_mail(m->data, m->size)))
 		return analyze_as(ctx, p);
 	unread = find_unread(m);
+	if (unread && !strcmp(unread->format, "ELF") &&
+	    symbols_add_elf(ctx->db, m->name, m->data, m->size)) {
+		parse_remark(ctx, false, "a program or library: for the names of addresses");
+		return set_status(ctx, unread->format, "ignored", NULL);
+	}
 	if (unread) {
 		parse_remark(ctx, false, "%s", unread->message);
 		return set_status(ctx, unread->format, "ignored", NULL);

@@ -334,6 +334,7 @@ static struct error *resolve_source(struct case_db *db, int64_t source_id)
 	struct symbols *s = db->symbols;
 	struct sym_addrs a = { 0 };
 	struct sym_kernel kernel;
+	struct strtab remarks;
 	struct error *err = NULL;
 	sqlite3_stmt *st;
 	size_t i;
@@ -363,6 +364,12 @@ static struct error *resolve_source(struct case_db *db, int64_t source_id)
 				name_addr(&a, &a.v[x], &kernel);
 		}
 	}
+	strtab_init(&remarks, 0);
+	if (!err)
+		sym_user_names(s, kernel.maps, &a, &remarks);
+	for (i = 0; i < remarks.n && !err; i++)
+		err = remark(db, source_id, remarks.strings[i]);
+	strtab_deinit(&remarks);
 	if (!err)
 		err = write_stacks(db, &a, source_id);
 	if (!err)

@@ -9,6 +9,8 @@
 #define MAX_LISTS	64
 #define MAX_LIST_BYTES	(128u << 20)
 #define MAX_NOTED	(1u << 17)
+#define MAX_ELFS	4096
+#define MAX_ELF_BYTES	(4ull << 30)
 
 static struct error *add_list(struct symbols *s, const struct sym_list_desc *d, const char *text,
 			      size_t len)
@@ -68,7 +70,9 @@ struct error *symbols_open(struct case_db *db, const struct symbol_options *opt)
 	struct symbols *s = xcalloc(1, sizeof(*s));
 
 	db->symbols = s;
+	s->opt = *opt;
 	spool_init(&s->spool, opt->temp_dir, opt->max_temp);
+	spool_init(&s->elf_spool, opt->temp_dir, opt->max_temp);
 	if (opt->guest_kallsyms)
 		TRY(add_file(s, opt->guest_kallsyms, SYM_LIST_GUEST));
 	return NULL;
@@ -81,6 +85,12 @@ void symbols_close(struct case_db *db)
 
 	if (!s)
 		return;
+	for (i = s->n_elfs; i-- > 0; ) {
+		blob_end(&s->elfs[i].blob);
+		free(s->elfs[i].path);
+	}
+	free(s->elfs);
+	spool_deinit(&s->elf_spool);
 	for (i = s->n_lists; i-- > 0; ) {
 		struct sym_list *l = s->lists[i];
 
@@ -100,6 +110,29 @@ void symbols_close(struct case_db *db)
 	free(s->noted);
 	free(s);
 	db->symbols = NULL;
+}
+
+bool symbols_add_elf(struct case_db *db, const char *path, const uint8_t *data, uint64_t size)
+{
+	struct symbols *s = db->symbols;
+	_cleanup_error_ struct error *err = NULL;
+	struct sym_elf e = { 0 };
+
+	if (!s || s->n_elfs >= MAX_ELFS || size > MAX_ELF_BYTES - s->elf_bytes)
+		return false;
+	blob_begin(&e.blob, &s->elf_spool);
+	err = blob_add(&e.blob, data, size);
+	if (!err)
+		err = blob_map(&e.blob, &e.data, &e.size);
+	if (err) {
+		blob_end(&e.blob);
+		return false;
+	}
+	e.path = xstrdup(path);
+	s->elf_bytes += size;
+	GROW(s->elfs, s->cap_elfs, s->n_elfs + 1);
+	s->elfs[s->n_elfs++] = e;
+	return true;
 }
 
 void symbols_give_maps(struct case_db *db, int64_t source_id, struct sym_maps *maps)

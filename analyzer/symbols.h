@@ -36,7 +36,8 @@ struct sym_list_desc {
 struct symbol_options {
 	const char	*temp_dir;
 	uint64_t	max_temp;
-	const char	*guest_kallsyms;	/* files named on the command line; NULL: none */
+	/* named on the command line; NULL: none */
+	const char	*guest_kallsyms, *symfs, *debug_dir;
 };
 
 /* symbols_open() - give @db a store; symbols_close() - take it away. */
@@ -46,6 +47,11 @@ void symbols_close(struct case_db *db);
 /* symbols_add_list() - keep a copy of a list, to be read when an address asks for it. ERR_INPUT. */
 struct error *symbols_add_list(struct case_db *db, const struct sym_list_desc *d, const char *text,
 			       size_t len);
+/*
+ * symbols_add_elf() - keep a copy of an ELF file of the bundle (perf archive, a .debug tree); false
+ * where there is no room for it.
+ */
+bool symbols_add_elf(struct case_db *db, const char *path, const uint8_t *data, uint64_t size);
 /* symbols_give_maps() - hand @maps over as those of @source_id. */
 void symbols_give_maps(struct case_db *db, int64_t source_id, struct sym_maps *maps);
 /* symbols_note_stack() - row @row of table stack has the addresses of the interned stack @key. */

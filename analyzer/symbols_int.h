@@ -4,6 +4,7 @@
  *
  *   symbols.c      the store: what parsers leave while members are read
  *   sym_kernel.c   which list of kernel symbols fits a recording; a kernel address's name
+ *   sym_user.c     names of processes' addresses, by sym_dwarf.c
  *   sym_resolve.c  after the last member: addresses to names, names into the case file
  */
 #ifndef KM_SYMBOLS_INT_H
@@ -36,8 +37,20 @@ struct sym_noted {
 	size_t		len;
 };
 
+/* An ELF file of the bundle. */
+struct sym_elf {
+	char		*path;
+	struct blob	blob;
+	const uint8_t	*data;
+	uint64_t	size;
+};
+
 struct symbols {
-	struct spool	spool;
+	struct symbol_options opt;	/* strings are the caller's */
+	struct sym_elf	*elfs;
+	size_t		n_elfs, cap_elfs;
+	uint64_t	elf_bytes;
+	struct spool	spool, elf_spool;
 	struct sym_list	**lists;
 	size_t		n_lists, cap_lists;
 	struct sym_recording *recs;
@@ -75,6 +88,13 @@ struct sym_name {
 	uint64_t	off;		/* from the symbol's start */
 };
 
+struct sym_addrs;
+/*
+ * sym_user_names() - frames of the files in @maps for the processes' addresses of @a, where a file
+ * with the right build-id is at hand; lines about those that could not be used into @remarks.
+ */
+void sym_user_names(const struct symbols *s, const struct sym_maps *maps, struct sym_addrs *a,
+		    struct strtab *remarks);
 /* sym_list_read() - the list as a table; read at the first call. */
 const struct symtab *sym_list_read(struct sym_list *l);
 /* sym_kernel_choose() - for the recording @source_id with path @path and side @side. */

@@ -42,7 +42,7 @@ _kvmortem()
 	--by)
 		mapfile -t COMPREPLY < <(compgen -W 'all vm vcpu' -- "$cur")
 		return ;;
-	--signatures | --temp-dir | --plots)
+	--signatures | --temp-dir | --plots | --symfs | --debug-dir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return ;;
 	--vm | --vcpu | --time | --stall-threshold | -j | --jobs | --max-temp | --stall | --at)
