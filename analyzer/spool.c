@@ -55,13 +55,26 @@ static struct error *spool_open(struct spool *sp)
 	return NULL;
 }
 
-/* "1.5 GiB" for messages. */
-static const char *human(char buf[32], uint64_t bytes)
+/*
+ * "15 GiB" for messages: what is needed rounded up, what is allowed rounded down, so that the one
+ * never reads as the other.
+ */
+static const char *human(char buf[32], uint64_t bytes, bool up)
 {
-	if (bytes >= 10ULL << 30)
-		snprintf(buf, 32, "%" PRIu64 " GiB", (uint64_t)((bytes + (1ULL << 30) - 1) >> 30));
-	else
-		snprintf(buf, 32, "%" PRIu64 " MiB", (uint64_t)((bytes + (1ULL << 20) - 1) >> 20));
+	static const struct { uint64_t from; unsigned int shift; const char *unit; } units[] = {
+		{ 10ULL << 30, 30, "GiB" }, { 1ULL << 20, 20, "MiB" }, { 1ULL << 10, 10, "KiB" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (bytes >= units[i].from) {
+			uint64_t rest = bytes & ((1ULL << units[i].shift) - 1);
+
+			snprintf(buf, 32, "%" PRIu64 " %s", (bytes >> units[i].shift) + (up && rest),
+				 units[i].unit);
+			return buf;
+		}
+	snprintf(buf, 32, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
 	return buf;
 }
 
@@ -70,7 +83,7 @@ static struct error *refuse(const struct spool *sp, uint64_t need, bool more)
 	char a[32], b[32];
 
 	return error_new(ERR_INPUT, "needs %s%s of temporary space, %s allowed (raise --max-temp, or choose another --temp-dir)",
-			 more ? "more than " : "", human(a, need), human(b, sp->max));
+			 more ? "more than " : "", human(a, need, true), human(b, sp->max, false));
 }
 
 void blob_begin(struct blob *b, struct spool *sp)

@@ -111,6 +111,16 @@ static struct error *drain(struct flat *f, uint64_t off)
 	return NULL;
 }
 
+static bool only_zeros(const uint8_t *p, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (p[i])
+			return false;
+	return len > 0;
+}
+
 static struct error *unpack(struct flat *f, const uint8_t *p, size_t len, uint64_t off)
 {
 	ZSTD_inBuffer in = { p, len, 0 };
@@ -119,6 +129,8 @@ static struct error *unpack(struct flat *f, const uint8_t *p, size_t len, uint64
 		f->zstd = ZSTD_createDCtx();
 	if (!f->zstd)
 		return error_new(ERR_INTERNAL, "out of memory for zstd");
+	if (!f->zstd_bad && only_zeros(p, len))	/* inside a frame they would even be accepted */
+		zstd_bad(f, off, "only zeros stand there: the file was not written or copied whole");
 	while (!f->zstd_bad) {
 		ZSTD_outBuffer out = { f->pend, MAX_RECORD + STEP_BYTES, f->pend_n };
 		size_t r = ZSTD_decompressStream(f->zstd, &out, &in);

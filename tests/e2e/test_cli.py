@@ -167,6 +167,9 @@ def archives(d):
     status, members, err = info(big, "--max-temp", "1M", "--temp-dir", f"{d}/tmp")
     check(status == 0 and members[f"{big}:big.txt"]["status"] == "failed" and members[f"{big}:small.txt"]["status"] == "read" and
           one_line(err, "needs 6 MiB", "--max-temp", "--temp-dir"), "a refused spool is one line with the size and the options", err)
+    for size, said in (("1", "1 byte allowed"), ("2000", "1 KiB allowed"), ("1500K", "1 MiB allowed")):
+        err = info(big, "--max-temp", size, "--temp-dir", f"{d}/tmp")[2]
+        check(said in err, f"--max-temp {size}: what is allowed is not rounded up", err)
     status, members, err = info(big, "--temp-dir", f"{d}/tmp")
     check(status == 0 and members[f"{big}:big.txt"]["status"] == "read" and not os.listdir(f"{d}/tmp"),
           "a spooled member is read and leaves nothing behind", err)

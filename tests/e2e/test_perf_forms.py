@@ -416,6 +416,14 @@ def main():
         _, counts, members = essence(put("perf.data", bytes(broken)))
         report(members[0][0] == "partly" and "can't be unpacked from byte" in members[0][1] and sum(counts.values()) > 10000,
                "a damaged compressed record costs what follows, and says so", members)
+        holes = bytearray(data)
+        at = Recording(data).data_at
+        for kind, misc, rec in Recording(data).records():
+            if kind == COMPRESSED:
+                holes[at + 8:at + len(rec)] = bytes(len(rec) - 8)
+            at += len(rec)
+        _, counts, members = essence(put("perf.data", bytes(holes)))
+        report(members[0][0] == "partly" and "only zeros stand there" in members[0][1], "compressed records of zeros are called that", members)
         out, err = run("info", "-f", "json", "--max-temp", "1M", put("perf.data", data))
         report("--max-temp" in json.loads(out)["members"][0]["message"] and err.count("\n") == 1,
                "too little temporary space is one line", f"{out[:300]} {err}")
