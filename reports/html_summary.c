@@ -185,10 +185,7 @@ static void put_bug(struct html *h, struct json_object *v)
 		  "<span class=\"badge v-%s\">%s</span> <span>Signature <code>", levels[i].verdict, levels[i].verdict,
 		  levels[i].badge);
 	html_wbr(h, js_str(v, "id"));
-	html_raw(h, "</code></span>");
-	if (verdict_is(v, "possible"))
-		html_raw(h, " <b>No known bug is shown; this one is possible.</b>");
-	html_raw(h, "</p>\n<h1 id=\"verdict\">");
+	html_raw(h, "</code></span></p>\n<h1 id=\"verdict\">");
 	html_says(h, js_str(v, "title"));
 	html_raw(h, "</h1>\n<p class=\"where\">");
 	html_subject(h, v);
@@ -235,27 +232,35 @@ static struct error *put_heaviest(struct html *h)
 	return NULL;
 }
 
+/* Nothing is shown: what is merely possible is a list below the sentence that says so. */
 static struct error *put_none(struct html *h)
 {
 	size_t open = count(h, "cannot-tell", false), out = count(h, "ruled-out", false);
+	size_t possible = count(h, "possible", true);
 
-	html_raw(h, "<section class=\"verdict v-none\" aria-labelledby=\"verdict\">\n"
-		    "<p class=\"kicker\"><span class=\"badge v-none\">No match</span></p>\n"
-		    "<h1 id=\"verdict\">No known bug matches.</h1>\n<dl class=\"answers\">\n");
+	html_rawf(h, "<section class=\"verdict v-none\" aria-labelledby=\"verdict\">\n"
+		     "<p class=\"kicker\"><span class=\"badge v-none\">No match</span></p>\n"
+		     "<h1 id=\"verdict\">%s</h1>\n<dl class=\"answers\">\n",
+		  possible ? "No known bug is shown." : "No known bug matches.");
 	answer(h, "How sure");
 	html_rawf(h, "<p>%zu signatures were checked: ", count(h, NULL, true));
+	if (possible)
+		html_rawf(h, "%zu %s possible but not shown (below)%s", possible, possible == 1 ? "is" : "are",
+			  out || open ? ", " : "");
 	if (out)
 		html_rawf(h, "%zu %s ruled out%s", out, out == 1 ? "is" : "are", open ? ", " : "");
 	if (open)
 		html_rawf(h, "%zu can’t be told from this input", open);
-	html_raw(h, out || open ? ".</p>" : "no verdict.</p>");
+	html_raw(h, possible || out || open ? ".</p>" : "no verdict.</p>");
 	answer_end(h);
 	TRY(put_heaviest(h));
 	answer(h, "What to do now");
 	html_raw(h, open ? "<p>Record what was not visible here, then ask again: <a href=\"#action\">what to record</a>.</p>"
 			 : "<p>Nothing that is known would help. The stalls below say who held the vCPUs up.</p>");
 	answer_end(h);
-	html_raw(h, "</dl>\n</section>\n");
+	html_raw(h, "</dl>\n");
+	put_others(h, "");
+	html_raw(h, "</section>\n");
 	return NULL;
 }
 
@@ -263,7 +268,7 @@ struct error *html_summary(struct html *h)
 {
 	struct json_object *first = json_object_array_get_idx(h->verdicts, 0);
 
-	if (!first || level_of(first) > 2)
+	if (!first || level_of(first) > 1)
 		return put_none(h);
 	put_bug(h, first);
 	return NULL;
