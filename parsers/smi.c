@@ -19,19 +19,6 @@ struct smi_state {
 	bool		per_cpu;	/* the machine's row begins with "-" */
 };
 
-static struct scan next_word(struct scan *c)
-{
-	struct scan w;
-
-	while (c->p < c->end && is_blank(*c->p))
-		c->p++;
-	w.p = c->p;
-	while (c->p < c->end && !is_blank(*c->p))
-		c->p++;
-	w.end = c->p;
-	return w;
-}
-
 static bool number(struct scan w, uint64_t *v)
 {
 	return scan_u64(&w, v) && scan_at_end(&w);
@@ -59,7 +46,7 @@ static unsigned int heading(struct scan c, bool *per_cpu)
 
 	*per_cpu = false;
 	for (i = 1; i <= MAX_COLUMNS; i++) {
-		struct scan w = next_word(&c);
+		struct scan w = scan_token(&c);
 		size_t len = scan_left(&w);
 
 		if (!len)
@@ -80,7 +67,7 @@ static bool machine_row(const struct smi_state *st, struct scan c, uint64_t *smi
 	unsigned int i;
 
 	for (i = 1; i <= st->column; i++) {
-		w = next_word(&c);
+		w = scan_token(&c);
 		if (i == 1 && st->per_cpu && !span_is(w.p, scan_left(&w), "-"))
 			return false;
 	}
@@ -90,7 +77,7 @@ static bool machine_row(const struct smi_state *st, struct scan c, uint64_t *smi
 /* "     1,204      msr/smi/", as perf stat prints it. */
 static bool perf_stat(struct scan c, uint64_t *smis)
 {
-	struct scan w = next_word(&c), name = next_word(&c);
+	struct scan w = scan_token(&c), name = scan_token(&c);
 
 	if (!span_is(name.p, scan_left(&name), "msr/smi/") || !scan_left(&w))
 		return false;

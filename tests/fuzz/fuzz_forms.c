@@ -6,6 +6,7 @@
 #include "lines.h"
 
 static const struct { char letter; const char *format, *name; } forms[] = {
+	{ 'H', "smi", "hwlat.txt" },
 	{ 'J', "journal export", "journal" },
 	{ 'K', "kvm_stat log", "kvm_stat.csv" },
 	{ 'L', "lscpu", "lscpu.txt" },
