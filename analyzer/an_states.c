@@ -740,6 +740,9 @@ static struct error *states_flush(struct engine *e, void *state)
 	struct states *s = state;
 	size_t i;
 
+	/* those of which there was one event, which gave the name */
+	for (i = 0; i < e->n_vcpus; i++)
+		vthread_of(s, e->vcpus[i].task);
 	for (i = 0; i < s->n; i++) {
 		struct vthread *v = &s->v[i];
 		const struct task *t = &e->tasks[v->task];

@@ -383,6 +383,8 @@ class World:
         self.losses = {}                    # index of the event before which the text says so: [(cpu, n)]
         self.late = r.random() < 0.4
         self.lossy = r.random() < 0.3
+        # what perf script prints has no flags, so that interrupts are told by their own events
+        self.perf = not self.lossy and r.random() < 0.3
         if self.late:
             self.events = self.events[r.randrange(len(self.events) // 2 + 1):]
         if not self.lossy:
@@ -441,15 +443,21 @@ class World:
             "workqueue_execute_end": lambda: "work struct %016x: function vmstat_update" % f["work"],
         }
         text["sched_wakeup"] = text["sched_wakeup_new"] = text["sched_waking"]
-        name = {"sys_enter": "sys_enter", "sys_exit": "sys_exit"}.get(e.kind, e.kind)
+        body = text[e.kind]()
         if self.unit == 1:
             stamp = "%d.%09d" % divmod(e.time, 10**9)
         else:
             stamp = "%d.%06d" % (e.time // 10**9, e.time % 10**9 // 1000)
+        if self.perf:
+            who = "%d/%-7d" % (0 if e.tid == IDLE else e.tgid, e.tid)
+            system = {"kvm": "kvm", "sys": "raw_syscalls", "irq": "irq", "sof": "irq", "wor": "workqueue"}.get(e.kind[:3], "sched")
+            return "%16s %s [%03d] %s: %s:%s: %s\n" % ("swapper" if e.tid == IDLE else e.comm, who, e.cpu, stamp, system, e.kind, body)
         tgid = "-----" if e.tid == IDLE else "%5d" % e.tgid
-        return "%16s-%-7d (%s) [%03d] d.%s2. %s: %s: %s\n" % (e.comm, e.tid, tgid, e.cpu, e.flags, stamp, name, text[e.kind]())
+        return "%16s-%-7d (%s) [%03d] d.%s2. %s: %s: %s\n" % (e.comm, e.tid, tgid, e.cpu, e.flags, stamp, e.kind, body)
 
     def text(self, pad=0):
+        if self.perf:
+            return "".join(self.line(e) for e in self.events)
         out = ["# tracer: nop\n#\n# entries-in-buffer/entries-written: %d/%d   #P:%d\n#\n" % (
             len(self.events) + pad, len(self.events) + pad, self.n_cpus),
             "#           TASK-PID     TGID     CPU#  |||||  TIMESTAMP  FUNCTION\n"]
