@@ -385,6 +385,7 @@ struct tile {
 	struct hist_seg	s;
 	uint64_t	run, wait, block, other;
 	uint32_t	folded;
+	bool		open;	/* not over so far */
 };
 
 struct tiling {
@@ -424,18 +425,17 @@ static bool on_seg(void *arg, const struct hist_seg *s, uint64_t seq)
 	struct tiling *g = arg;
 	struct tile *t = g->n ? &g->t[g->n - 1] : NULL;
 
-	(void)seq;
 	g->segs++;
 	g->oldest = s->start;
 	if (g->count)
 		return true;
 	if (s->end - s->start >= g->min_ns) {
-		g->t[g->n++] = (struct tile){ .s = *s };
+		g->t[g->n++] = (struct tile){ .s = *s, .open = seq == HIST_NONE };
 		return true;
 	}
 	if (!t || !t->folded) {
 		t = &g->t[g->n++];
-		*t = (struct tile){ .s = *s };
+		*t = (struct tile){ .s = *s, .open = seq == HIST_NONE };
 	}
 	fold_seg(t, s);
 	t->s.start = s->start;
@@ -443,7 +443,7 @@ static bool on_seg(void *arg, const struct hist_seg *s, uint64_t seq)
 	return true;
 }
 
-static void add_tile(struct chain *c, uint16_t parent, const struct tile *t, uint64_t to, bool last)
+static void add_tile(struct chain *c, uint16_t parent, const struct tile *t)
 {
 	const struct hist_seg *s = &t->s;
 	struct link *l;
@@ -475,7 +475,7 @@ static void add_tile(struct chain *c, uint16_t parent, const struct tile *t, uin
 			 s->state == HIST_WAIT ? s->waker : 0, s->pos, s->end_pos);
 		break;
 	case HIST_BLOCK:
-		add_block(c, parent, s, last && s->end == to && s->waker == TASK_NONE);
+		add_block(c, parent, s, t->open);
 		break;
 	case HIST_LOST:
 		add(c, LK_LOST, parent, s->start, s->end, s->task)->cpu = s->cpu;
@@ -531,7 +531,7 @@ static void add_task(struct chain *c, uint16_t parent, uint32_t task, uint64_t f
 	}
 	for (i = g.n; i--; ) {
 		c->reserve += i;
-		add_tile(c, parent, &g.t[i], to, !i);
+		add_tile(c, parent, &g.t[i]);
 		c->reserve -= i;
 	}
 }
