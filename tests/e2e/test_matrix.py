@@ -198,7 +198,7 @@ def main(args):
                 print(f"# cells: {', '.join(cells(bundle, only if everywhere else []))}")
     ran = {b.name for b in bundles}
     wrong += [f"pairs.tsv: {n} on {b} is stale" for (n, b), used in pairs.items() if not used
-              and (not only or b in ran and (not everywhere or n in only))]
+              and (not only or b in ran and n in only)]
     if not only and os.path.isdir(BUILD):
         write_matrix(os.path.join(BUILD, "matrix.tsv"), bundles, names)
     number += 1
