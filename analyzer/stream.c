@@ -74,7 +74,7 @@ static enum event_kind catalogue_kind(const char *system, const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(catalogue); i++)
-		if ((!system || !strcmp(system, catalogue[i].system)) &&
+		if ((!system || name_in(catalogue[i].system, system)) &&
 		    name_in(catalogue[i].names, name))
 			return catalogue[i].kind;
 	return EV_OTHER;

@@ -57,7 +57,7 @@ enum event_kind tp_kind(const struct tp_format *f)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		if (!strcmp(f->system, rows[i].system) && named(rows[i].names, f->name))
+		if (named(rows[i].system, f->system) && named(rows[i].names, f->name))
 			return rows[i].kind;
 	if (!strcmp(f->system, "syscalls")) {
 		if (!strncmp(f->name, "sys_enter_", 10))

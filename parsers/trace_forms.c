@@ -66,6 +66,18 @@ static const struct form_op exec_form[] = {
 static const struct form_op entry_comma[] = { OP("vcpu ", DEC, B0, "vcpu_id"), OP(", rip ", HEX, A0, "rip") };
 static const struct form_op entry_plugin[] = { OP("vcpu ", DEC, B0, "vcpu_id"), OPT(" rip ", HEX, A0, "rip") };
 static const struct form_op entry_arm[] = { OP("PC: ", HEX, A0, "vcpu_pc") };
+static const struct form_op entry_s390[] = {
+	OP("", DEC, B0, "id"), OP("[", HEX, NONE, "pswmask"), OP("-", HEX, A0, "pswaddr"),
+	OP("]: entering sie flags ", HEX, NONE, "cpuflags"),
+};
+static const struct form_op entry_ppc[] = { OP("VCPU ", DEC, B0, "vcpu_id"), OP(": pc=", HEX, A0, "pc") };
+static const struct form_op exit_s390[] = {
+	OP("", DEC, B1, "id"), OP("[", HEX, NONE, "pswmask"), OP("-", HEX, A0, "pswaddr"),
+	OP("]: exit sie icptcode ", DEC, NONE, "icptcode"), OP(" (", REASON, B0, "icptcode"), OP(")", TEXT, NONE, NULL),
+};
+static const struct form_op exit_ppc[] = {
+	OP("VCPU ", DEC, B1, "vcpu_id"), OP(": trap=", REASON, B0, "trap"), OP(" pc=", HEX, A0, "pc"),
+};
 static const struct form_op exit_new[] = {
 	OP("vcpu ", DEC, B1, "vcpu_id"), OP(" reason ", REASON, B0, "exit_reason"), OP(" rip ", HEX, A0, "guest_rip"),
 	OP(" info1 ", HEX, A1, "info1"), OP(" info2 ", HEX, A2, "info2"), OP(" intr_info ", HEX, NONE, "intr_info"),
@@ -153,8 +165,10 @@ static const struct form forms[EV_NKINDS][FORMS_MAX] = {
 	[EV_SCHED_FORK] = { FORM(fork_form) },
 	[EV_SCHED_EXIT] = { FORM(exit_form) },
 	[EV_SCHED_EXEC] = { FORM(exec_form) },
-	[EV_KVM_ENTRY] = { FORM(entry_comma), FORM(entry_plugin), FORM(entry_arm) },
-	[EV_KVM_EXIT] = { FORM(exit_new), FORM(exit_old), FORM(exit_vcpu_info), FORM(exit_arm) },
+	[EV_KVM_ENTRY] = { FORM(entry_comma), FORM(entry_plugin), FORM(entry_arm), FORM(entry_ppc),
+			   FORM(entry_s390) },
+	[EV_KVM_EXIT] = { FORM(exit_new), FORM(exit_old), FORM(exit_vcpu_info), FORM(exit_arm),
+			  FORM(exit_ppc), FORM(exit_s390) },
 	[EV_KVM_PAGE_FAULT] = { FORM(fault_new), FORM(fault_old) },
 	[EV_KVM_INJ_VIRQ] = { FORM(inj_virq), FORM(inj_virq_old), FORM(inj_virq_soft) },
 	[EV_KVM_VCPU_WAKEUP] = { FORM(vcpu_wakeup) },

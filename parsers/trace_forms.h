@@ -45,7 +45,7 @@ struct form {
 	size_t			n;
 };
 
-#define FORMS_MAX	4
+#define FORMS_MAX	6
 
 /*
  * forms_of() - the printed forms of @kind, FORMS_MAX of them, unused ones with n == 0; NULL when

@@ -292,6 +292,42 @@ static void test_arm_trap(void **state)
 
 /* s390 and RISC-V have their own fields, and here no print formats: the program's own names serve.
  */
+/* POWER: another system, and names of its own. */
+static void test_kvm_hv(void **state)
+{
+	static const char fields[] =
+		"\tfield:int vcpu_id;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:int trap;\toffset:12;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long pc;\toffset:16;\tsize:8;\tsigned:0;\n\n";
+	struct tp_format *f = make("kvm_hv", "kvm_guest_exit", fields,
+				   "print fmt: \"VCPU %d: trap=%s pc=0x%lx\", REC->vcpu_id, __print_symbolic(REC->trap, {0x500, \"EXTERNAL\"}, "
+				   "{0x980, \"HV_DECREMENTER\"}), REC->pc\n");
+	struct stream s = { 0 };
+	uint8_t raw[24] = { 0 };
+	const char *missing;
+	struct tp_decoder *d;
+	struct event ev;
+
+	(void)state;
+	strtab_init(&s.strings, 1000);
+	assert_int_equal(tp_kind(f), EV_KVM_EXIT);
+	d = tp_decoder_create(f, EV_KVM_EXIT, 0, &missing);
+	put32(raw + 8, 2);
+	put32(raw + 12, 0x980);
+	put64(raw + 16, 0x1238);
+	assert_true(tp_decode(d, &s, raw, sizeof(raw), &ev));
+	assert_string_equal(stream_reason_name(&s, ev.b[0]), "HV_DECREMENTER");
+	assert_int_equal(ev.b[1], 2);
+	assert_true(ev.a[0] == 0x1238);
+	tp_decoder_free(d);
+	tp_format_free(f);
+	f = make("other", "kvm_guest_exit", fields, "print fmt: \"x\"\n");
+	assert_int_equal(tp_kind(f), EV_OTHER);
+	tp_format_free(f);
+	strtab_deinit(&s.strings);
+	free(s.reasons);
+}
+
 static void test_other_isas(void **state)
 {
 	static const char s390[] =
@@ -496,7 +532,7 @@ int main(void)
 		cmocka_unit_test(test_switch),	     cmocka_unit_test(test_states),
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_exit_reasons), cmocka_unit_test(test_arm_trap),
-		cmocka_unit_test(test_other_isas),
+		cmocka_unit_test(test_other_isas), cmocka_unit_test(test_kvm_hv),
 		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_text),	     cmocka_unit_test(test_dynamic),
 		cmocka_unit_test(test_hostile),
