@@ -23,6 +23,8 @@ static const struct {
 	{ EV_MMAP_LOCK_START_LOCKING, EV_MMAP_LOCK_ACQUIRE_RETURNED, HCTX_SPAN, HSPAN_MMAP_LOCK },
 };
 
+_Static_assert(ARRAY_SIZE(spans) <= 8, "a bit each in span_ends");
+
 const uint8_t hist_span_kinds[] = {
 	EV_CONTENTION_BEGIN, EV_CONTENTION_END, EV_DIRECT_RECLAIM_BEGIN, EV_DIRECT_RECLAIM_END,
 	EV_MEMCG_RECLAIM_BEGIN, EV_MEMCG_RECLAIM_END, EV_MEMCG_SOFT_RECLAIM_BEGIN,
@@ -162,6 +164,12 @@ static void span_event(struct history *h, const struct event *ev)
 	t = hist_task(h, idx);
 	for (i = 0; i < ARRAY_SIZE(spans); i++) {
 		if (ev->kind == spans[i].begin) {
+			/* without any end so far it may be a moment only, as with probes */
+			if (!(h->span_ends & 1u << i) &&
+			    h->span_begins[i]++ >= HIST_PROBE_TRIES) {
+				h->span_begins[i] = HIST_PROBE_TRIES;
+				return;
+			}
 			hist_push(h, idx, spans[i].type == HCTX_LOCK
 						  ? HCTX(HCTX_LOCK, ev->b[0] & 0xff)
 						  : HCTX(HCTX_SPAN, spans[i].span));
@@ -169,6 +177,7 @@ static void span_event(struct history *h, const struct event *ev)
 		}
 		if (ev->kind != spans[i].end)
 			continue;
+		h->span_ends |= (uint8_t)(1u << i);
 		for (n = MIN((uint32_t)t->n_funcs, (uint32_t)HIST_FUNCS); n; n--)
 			if (HCTX_TYPE(t->func[n - 1]) == spans[i].type &&
 			    (spans[i].type == HCTX_LOCK ||

@@ -161,6 +161,8 @@ struct history {
 	uint32_t	n_pairs;
 	struct hist_queued queued[HIST_QUEUED];
 	uint8_t		exits;		/* bit per HCTX_IRQ.. whose ends are recorded */
+	uint8_t		span_ends;	/* the same for the pairs of hist_spans.c */
+	uint8_t		span_begins[8];	/* of these, up to HIST_PROBE_TRIES */
 };
 
 /* hist_task() - the record of task @idx (made when new); NULL for TASK_NONE. */
