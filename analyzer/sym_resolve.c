@@ -264,10 +264,9 @@ static struct error *write_stacks(struct case_db *db, struct sym_addrs *a, int64
 	strtab_init(&seen, 0);
 	for (i = 0; i < s->n_noted && !err; i++) {
 		const struct sym_noted *n = &s->noted[i];
-		_cleanup_free_ char *top = NULL;
+		_cleanup_free_ char *top = NULL, *frames = NULL;
 		size_t depth, known = seen.n;
 		FILE *out = n->source_id == source_id ? text_out_begin(&text) : NULL;
-		const char *frames;
 		uint32_t id;
 
 		if (!out)
