@@ -18,15 +18,43 @@
 
 struct keyed {
 	uint64_t	k[2];
-	uint32_t	task, vcpu;	/* index; the guest's number or EVENT_U32_NONE */
-	uint8_t		kind, has;	/* has: bit per key */
-	bool		others;
+	uint32_t	task;	/* tid; from keys_flush() on the task's index; TASK_NONE */
+	uint32_t	vcpu;	/* the guest's number or EVENT_U32_NONE */
+	uint32_t	what;	/* kind, WHAT_HAS per key, WHAT_OTHERS */
 	uint32_t	bin_n, busiest;
 	uint64_t	bin;
 	uint64_t	count, first, first_pos, last, last_pos, max_time, max_pos;
 	double		sum;
 	int64_t		min, max;
 	uint64_t	values;
+};
+
+#define WHAT_HAS	(1u << 8)	/* the first key; twice that the second */
+#define WHAT_OTHERS	(1u << 10)
+
+static inline enum event_kind kind_of(const struct keyed *x)
+{
+	return (enum event_kind)(x->what & 0xff);
+}
+
+static inline bool has_key(const struct keyed *x, int i)
+{
+	return x->what & WHAT_HAS << i;
+}
+
+static inline bool is_others(const struct keyed *x)
+{
+	return x->what & WHAT_OTHERS;
+}
+
+/* Where an event has what its row asks for. */
+struct place {
+	uint8_t	at;		/* byte in the event */
+	bool	on, wide, errors;	/* errors: only where negative, and then alone */
+};
+
+struct plan {
+	struct place k[2], value, vcpu;
 };
 
 struct keys {
@@ -36,24 +64,66 @@ struct keys {
 	uint32_t	*hash;		/* open addressing, index + 1 */
 	uint32_t	hash_size;	/* power of two, or 0 */
 	uint32_t	last[EV_NKINDS];	/* of each kind the entry counted last, index + 1 */
+	struct plan	plans[EV_NKINDS];
 };
+
+static struct place place_of(uint8_t slot)
+{
+	struct place p = { .on = slot != KS_NONE, .wide = slot < KS_B0 };
+
+	if (p.on)
+		p.at = (uint8_t)(p.wide ? offsetof(struct event, a) + 8u * (slot - KS_A0) :
+				 offsetof(struct event, b) + 4u * (slot - KS_B0));
+	return p;
+}
 
 static void *keys_begin(struct engine *e)
 {
+	struct keys *s = xcalloc(1, sizeof(*s));
+	int kind, i;
+
 	(void)e;
-	return xcalloc(1, sizeof(struct keys));
+	for (kind = 0; kind < EV_NKINDS; kind++) {
+		const struct event_keys *row = event_keys_of((enum event_kind)kind);
+
+		for (i = 0; i < 2; i++) {
+			s->plans[kind].k[i] = place_of(row->k[i].slot);
+			s->plans[kind].k[i].errors = row->k[i].how == KEY_ERRNO;
+		}
+		s->plans[kind].value = place_of(row->value);
+		s->plans[kind].vcpu = place_of(row->vcpu);
+	}
+	return s;
 }
 
-static bool same_key(const struct keyed *a, const struct keyed *b)
+/* The value at @p, 32 bits sign-extended; false where the event has none. */
+static inline bool value_at(const struct event *ev, struct place p, int64_t *ret)
 {
-	return a->k[0] == b->k[0] && a->k[1] == b->k[1] && a->task == b->task &&
-	       a->vcpu == b->vcpu && a->kind == b->kind && a->has == b->has &&
-	       a->others == b->others;
+	const uint8_t *at = (const uint8_t *)ev + p.at;
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (!p.on)
+		return false;
+	if (p.wide) {
+		memcpy(&wide, at, sizeof(wide));
+		*ret = (int64_t)wide;
+		return wide != EVENT_NONE;
+	}
+	memcpy(&narrow, at, sizeof(narrow));
+	*ret = (int32_t)narrow;
+	return narrow != EVENT_U32_NONE;
+}
+
+static inline bool same_key(const struct keyed *a, const struct keyed *b)
+{
+	return !((a->k[0] ^ b->k[0]) | (a->k[1] ^ b->k[1]) | (a->task ^ b->task) |
+		 (a->vcpu ^ b->vcpu) | (a->what ^ b->what));
 }
 
 static uint32_t *slot_of(const struct keys *s, const struct keyed *x)
 {
-	uint64_t h = x->k[0] + ((uint64_t)x->kind << 56 | (uint64_t)x->others << 55);
+	uint64_t h = x->k[0] + ((uint64_t)x->what << 48);
 	uint32_t mask = s->hash_size - 1, i;
 
 	h *= 0x9e3779b97f4a7c15ULL;
@@ -86,9 +156,7 @@ static struct keyed *add(struct keys *s, const struct keyed *x)
 		.k = { x->k[0], x->k[1] },
 		.task = x->task,
 		.vcpu = x->vcpu,
-		.kind = x->kind,
-		.has = x->has,
-		.others = x->others,
+		.what = x->what,
 		.min = INT64_MAX,
 		.max = INT64_MIN,
 	};
@@ -106,9 +174,8 @@ static struct keyed *entry_of(struct keys *s, struct keyed *x)
 	if (likely(*slot))
 		return &s->v[*slot - 1];
 	if (unlikely(s->n >= MAX_KEYS)) {
-		x->others = true;
+		x->what = kind_of(x) | WHAT_OTHERS;
 		x->k[0] = x->k[1] = 0;
-		x->has = 0;
 		x->vcpu = EVENT_U32_NONE;
 		slot = slot_of(s, x);
 		if (*slot)
@@ -128,13 +195,14 @@ static struct keyed *entry_of(struct keys *s, struct keyed *x)
 /* Events of one kind often come with one key again and again. */
 static struct keyed *entry_of_last(struct keys *s, struct keyed *x)
 {
-	uint32_t last = s->last[x->kind];
+	const unsigned int kind = kind_of(x);
+	uint32_t last = s->last[kind];
 	struct keyed *k;
 
 	if (likely(last && same_key(&s->v[last - 1], x)))
 		return &s->v[last - 1];
 	k = entry_of(s, x);
-	s->last[x->kind] = (uint32_t)(k - s->v) + 1;
+	s->last[kind] = (uint32_t)(k - s->v) + 1;
 	return k;
 }
 
@@ -152,28 +220,29 @@ static void add_value(struct keyed *x, int64_t v, const struct event *ev)
 
 static void keys_event(struct engine *e, void *state, const struct event *ev)
 {
-	const struct event_keys *row = event_keys_of((enum event_kind)ev->kind);
+	const struct plan *plan = &((struct keys *)state)->plans[ev->kind];
 	struct keyed x, *k;
 	uint64_t bin = ev->time / BIN_NS;
+	int64_t v;
 	int i;
 
+	(void)e;
 	/* of @x only the key is used */
 	x.k[0] = x.k[1] = 0;
-	x.has = 0;
-	x.others = false;
-	x.kind = ev->kind;
-	x.task = engine_task(e, ev->tid);
-	x.vcpu = key_present(ev, row->vcpu) ? (uint32_t)key_value(ev, row->vcpu) : EVENT_U32_NONE;
+	x.what = ev->kind;
+	x.task = (uint32_t)ev->tid < TID_MAX ? (uint32_t)ev->tid : TASK_NONE;
+	x.vcpu = value_at(ev, plan->vcpu, &v) ? (uint32_t)v : EVENT_U32_NONE;
 	for (i = 0; i < 2; i++) {
-		int64_t v = key_value(ev, row->k[i].slot);
-
-		if (!row->k[i].slot || !key_present(ev, row->k[i].slot) ||
-		    (row->k[i].how == KEY_ERRNO && v >= 0))
+		if (!value_at(ev, plan->k[i], &v))
 			continue;
-		if (row->k[i].how == KEY_ERRNO)		/* the other key means nothing then */
-			x.k[0] = x.has = 0;
+		if (unlikely(plan->k[i].errors)) {	/* the other key means nothing then */
+			if (v >= 0)
+				continue;
+			x.k[0] = 0;
+			x.what = ev->kind;
+		}
 		x.k[i] = (uint64_t)v;
-		x.has |= (uint8_t)(1 << i);
+		x.what |= WHAT_HAS << i;
 	}
 	k = entry_of_last(state, &x);
 	if (!k->count++) {
@@ -188,8 +257,8 @@ static void keys_event(struct engine *e, void *state, const struct event *ev)
 	}
 	if (++k->bin_n > k->busiest)
 		k->busiest = k->bin_n;
-	if (key_present(ev, row->value))
-		add_value(k, key_value(ev, row->value), ev);
+	if (value_at(ev, plan->value, &v))
+		add_value(k, v, ev);
 }
 
 /* Add @b to @a; they count different keys of one event. */
@@ -221,10 +290,10 @@ static int by_count(const void *a, const void *b, void *arg)
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct keyed *x = &s->v[i], *y = &s->v[k];
 
-	if (x->kind != y->kind)
-		return (int)x->kind - (int)y->kind;
-	if (x->others != y->others)
-		return (int)x->others - (int)y->others;
+	if (kind_of(x) != kind_of(y))
+		return (int)kind_of(x) - (int)kind_of(y);
+	if (is_others(x) != is_others(y))
+		return (int)is_others(x) - (int)is_others(y);
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return (i > k) - (i < k);
@@ -287,14 +356,14 @@ static void put_key(struct engine *e, FILE *out, uint8_t how, const char *name, 
 /* The text of the keys; numbers into @num, whose @has says which there are. */
 static char *key_text(struct engine *e, const struct keyed *x, int64_t num[2], bool has[2])
 {
-	const struct event_keys *row = event_keys_of((enum event_kind)x->kind);
+	const struct event_keys *row = event_keys_of(kind_of(x));
 	size_t size;
 	char *text;
 	FILE *out;
 	int i;
 
 	has[0] = has[1] = false;
-	if (x->others)
+	if (is_others(x))
 		return xstrdup("others");
 	out = open_memstream(&text, &size);
 	for (i = 0; out && i < 2; i++) {
@@ -303,9 +372,9 @@ static char *key_text(struct engine *e, const struct keyed *x, int64_t num[2], b
 
 		if (how == KEY_HEX && row->k[i].slot >= KS_B0)	/* the sign means nothing */
 			v = (uint32_t)v;
-		if (!(x->has & 1 << i))
+		if (!has_key(x, i))
 			continue;
-		if (i && x->has & 1)
+		if (i && has_key(x, 0))
 			fputc(' ', out);
 		put_key(e, out, how, row->k[i].name, v);
 		has[i] = how != KEY_STR && how != KEY_REASON;
@@ -319,7 +388,7 @@ static char *key_text(struct engine *e, const struct keyed *x, int64_t num[2], b
 static struct error *write_row(struct engine *e, const struct keyed *x, bool cited)
 {
 	const struct task *t = x->task != TASK_NONE ? &e->tasks[x->task] : NULL;
-	const char *names = event_keys_of((enum event_kind)x->kind)->name;
+	const char *names = event_keys_of(kind_of(x))->name;
 	uint32_t v = vcpu_of(e, x), vm = v != VCPU_NONE ? e->vcpus[v].vm : t ? t->vm : VM_NONE;
 	uint64_t times[] = { x->first, x->last, x->max_time };
 	uint64_t pos[] = { x->first_pos, x->last_pos, x->max_pos };
@@ -352,9 +421,9 @@ static struct error *write_row(struct engine *e, const struct keyed *x, bool cit
 static struct error *write_event(struct engine *e, struct keys *s, uint32_t *list, uint32_t n)
 {
 	uint32_t i, k, rows = 0;
-	struct keyed last = { .task = TASK_NONE, .others = true };
+	struct keyed last = { .task = TASK_NONE, .what = WHAT_OTHERS };
 
-	for (i = 0; i < n && i < MAX_ROWS && !s->v[list[i]].others; i++)
+	for (i = 0; i < n && i < MAX_ROWS && !is_others(&s->v[list[i]]); i++)
 		TRY(write_row(e, &s->v[list[i]], i < MAX_CITED));
 	list += i;
 	n -= i;
@@ -365,7 +434,7 @@ static struct error *write_event(struct engine *e, struct keys *s, uint32_t *lis
 
 		for (k = i + 1; k < n && s->v[list[k]].task == sum.task; k++)
 			merge(&sum, &s->v[list[k]]);
-		sum.others = true;
+		sum.what = kind_of(&sum) | WHAT_OTHERS;
 		sum.vcpu = EVENT_U32_NONE;
 		if (rows++ < MAX_ROWS) {
 			TRY(write_row(e, &sum, rows <= MAX_CITED));
@@ -385,12 +454,15 @@ static struct error *keys_flush(struct engine *e, void *state)
 	_cleanup_free_ uint32_t *list = xcalloc(s->n + 1, sizeof(*list));
 	uint32_t i, k;
 
-	for (i = 0; i < s->n; i++)
+	for (i = 0; i < s->n; i++) {
 		list[i] = i;
+		if (s->v[i].task != TASK_NONE)
+			s->v[i].task = engine_task(e, (int32_t)s->v[i].task);
+	}
 	if (s->n)
 		qsort_r(list, s->n, sizeof(*list), by_count, s);
 	for (i = 0; i < s->n; i = k) {
-		for (k = i + 1; k < s->n && s->v[list[k]].kind == s->v[list[i]].kind; k++)
+		for (k = i + 1; k < s->n && kind_of(&s->v[list[k]]) == kind_of(&s->v[list[i]]); k++)
 			;
 		TRY(write_event(e, s, list + i, k - i));
 	}
@@ -410,6 +482,7 @@ static const struct analysis keys_analysis = {
 	.name = "keys",
 	.priority = 72,
 	.keyed = true,
+	.early = true,
 	.begin = keys_begin,
 	.event = keys_event,
 	.flush = keys_flush,

@@ -299,6 +299,19 @@ static void engine_batch(void *priv, struct stream *s, const struct batch *b)
 		engine_event(e, &b->ev[i]);
 }
 
+/* In the parser's thread. */
+static void engine_before(void *priv, struct stream *s, const struct batch *b)
+{
+	struct engine *e = priv;
+	const struct engine_hook *hook;
+	uint32_t i;
+
+	(void)s;
+	for (i = 0; i < b->n; i++)
+		for (hook = e->early[b->ev[i].kind]; hook->event; hook++)
+			hook->event(e, hook->state, &b->ev[i]);
+}
+
 static int by_priority(const void *a, const void *b)
 {
 	const struct analysis *const *x = a, *const *y = b;
@@ -337,13 +350,19 @@ static void make_hooks(struct engine *e)
 	int kind;
 
 	for (kind = 0; kind < EV_NKINDS; kind++) {
-		struct engine_hook *list = xcalloc(e->n_an + 1, sizeof(*list));
-		size_t k = 0;
+		struct engine_hook *list[2] = { xcalloc(e->n_an + 1, sizeof(**list)),
+						xcalloc(e->n_an + 1, sizeof(**list)) };
+		size_t k[2] = { 0 };
 
-		for (i = 0; i < e->n_an; i++)
+		for (i = 0; i < e->n_an; i++) {
+			bool early = e->an[i]->early;
+
 			if (e->an[i]->event && wants(e->an[i], kind))
-				list[k++] = (struct engine_hook){ e->an[i]->event, e->an_state[i] };
-		e->by_kind[kind] = list;
+				list[early][k[early]++] = (struct engine_hook){ e->an[i]->event,
+										e->an_state[i] };
+		}
+		e->by_kind[kind] = list[0];
+		e->early[kind] = list[1];
 	}
 }
 
@@ -372,8 +391,10 @@ void engine_destroy(struct engine *e)
 			e->an[i]->destroy(e->an_state[i]);
 	for (i = 0; i < TID_PAGES; i++)
 		free(e->tid_pages[i]);
-	for (i = 0; i < EV_NKINDS; i++)
+	for (i = 0; i < EV_NKINDS; i++) {
 		free(e->by_kind[i]);
+		free(e->early[i]);
+	}
 	free(e->tid_pages);
 	free(e->tasks);
 	free(e->vcpus);
@@ -434,6 +455,7 @@ static struct error *engine_end(void *priv, struct stream *s)
 
 const struct consumer engine_consumer = {
 	.begin	= engine_begin,
+	.before	= engine_before,
 	.batch	= engine_batch,
 	.end	= engine_end,
 };

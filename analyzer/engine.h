@@ -120,6 +120,9 @@ struct analysis {
 	/* Its rows are intervals between two events: it is not flushed where one of its kinds (with
 	 * no kinds: any) was only sampled, as what lies between two samples is not known. */
 	bool		pairs;
+	/* event() looks at nothing but the event and its own state: it is called in the parser's
+	 * thread, which on most recordings has less to do than the engine's. */
+	bool		early;
 	void		*(*begin)(struct engine *e);
 	void		(*event)(struct engine *e, void *state, const struct event *ev);
 	/* lost() - events were lost on @cpu (EVENT_CPU_NONE: any) before e->now; whatever was open
@@ -182,6 +185,7 @@ struct engine {
 	void		**an_state;
 	size_t		n_an;
 	struct engine_hook *by_kind[EV_NKINDS];	/* who wants it, in order of priority */
+	struct engine_hook *early[EV_NKINDS];	/* likewise of those that are called early */
 };
 
 struct engine_options {

@@ -29,6 +29,11 @@ static struct error *owned_begin(void *priv, struct stream *s)
 	return engine_consumer.begin ? engine_consumer.begin(priv, s) : NULL;
 }
 
+static void owned_before(void *priv, struct stream *s, const struct batch *b)
+{
+	engine_consumer.before(priv, s, b);
+}
+
 static void owned_batch(void *priv, struct stream *s, const struct batch *b)
 {
 	engine_consumer.batch(priv, s, b);
@@ -44,12 +49,14 @@ static struct error *owned_end(void *priv, struct stream *s)
 
 static const struct consumer owned_engine = {
 	.begin	= owned_begin,
+	.before	= owned_before,
 	.batch	= owned_batch,
 	.end	= owned_end,
 };
 
 static const struct consumer owned_engine_inline = {
 	.begin	= owned_begin,
+	.before	= owned_before,
 	.batch	= owned_batch,
 	.end	= owned_end,
 	.sync	= true,

@@ -295,6 +295,8 @@ void stream_next_batch(struct stream *s)
 {
 	struct stream_priv *p = s->priv;
 
+	if (s->consumer && s->consumer->before)
+		s->consumer->before(s->consumer_priv, s, s->cur);
 	if (s->consumer && s->consumer->sync) {
 		s->consumer->batch(s->consumer_priv, s, s->cur);
 		s->cur->n = 0;
@@ -547,6 +549,8 @@ struct error *stream_close(struct stream *s)
 	struct stream_priv *p = s->priv;
 	struct error *err;
 
+	if (p->begun && s->consumer->before && s->cur->n)
+		s->consumer->before(s->consumer_priv, s, s->cur);
 	if (p->running) {
 		pthread_mutex_lock(&p->lock);
 		p->head += s->cur->n > 0;

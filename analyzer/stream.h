@@ -125,6 +125,9 @@ struct consumer {
 		      its ops */
 	struct error *(*begin)(void *priv,
 			       struct stream *s); /* parser's thread, before the first batch */
+	/* before() - parser's thread, before batch() gets the same events: a share of the work that
+	 * needs nothing but the events themselves. May be NULL. */
+	void (*before)(void *priv, struct stream *s, const struct batch *b);
 	void (*batch)(void *priv, struct stream *s, const struct batch *b);
 	struct error *(*end)(void *priv, struct stream *s);	/* write rows to the case file */
 };

@@ -134,6 +134,7 @@ struct ring_type {
 	uint16_t	ev;
 	uint8_t		special;	/* enum ring_special */
 	bool		bound;		/* to the stream in hand */
+	bool		quick;		/* bound, and nothing to do but to decode it */
 };
 
 /* Text that belongs to the file or was decompressed out of it. */
@@ -171,6 +172,7 @@ struct ring_cpu {
 	uint64_t	n_bytes;
 	uint8_t		*window;	/* where it was decompressed to */
 	uint64_t	page;		/* the page in hand: its offset in bytes */
+	uint64_t	page_pos;	/* and its position */
 	uint32_t	at, end;	/* in the page: the next record, behind the last */
 	uint64_t	stamp;		/* the last record's time as recorded */
 	/* The record in hand. */
@@ -201,6 +203,7 @@ struct ring {
 	struct parse_ctx *ctx;
 	/* the recording's form */
 	bool		swap, big_endian;
+	bool		plain;		/* this machine's byte order, times only to be moved */
 	uint8_t		long_size;	/* of the kernel */
 	uint32_t	page_size;
 	uint16_t	stamp_at, commit_at, data_at;
@@ -333,8 +336,33 @@ bool ring_record_at(const struct ring *r, const uint8_t *page, uint32_t at, uint
 		    struct ring_record *out);
 /* ring_page_end() - end of the data in a page of which @avail bytes are there; 0 for a bad one. */
 uint32_t ring_page_end(const struct ring *r, const uint8_t *page, uint64_t avail);
-/* ring_next() - go to the CPU's next event; false at the end. */
-bool ring_next(struct ring *r, struct ring_cpu *c);
+/* ring_next_any() - go to the CPU's next event; false at the end. */
+bool ring_next_any(struct ring *r, struct ring_cpu *c);
+/* ring_next() - the same; what most records are is told here. */
+static inline bool ring_next(struct ring *r, struct ring_cpu *c)
+{
+	uint32_t word, len;
+	const uint8_t *rec;
+
+	if (unlikely(!r->plain || c->end < c->at + 8))
+		return ring_next_any(r, c);
+	rec = c->bytes + c->page + c->at;
+	word = ring_load32(rec, false);
+	len = (word & 31) * 4;
+	if (unlikely(len < (uint32_t)r->pid_at + 4 || len > 28 * 4 || len > c->end - c->at - 4))
+		return ring_next_any(r, c);
+	c->stamp += word >> 5;
+	c->time = c->stamp + (uint64_t)r->offset_ns;
+	if (unlikely(c->time > RING_MAX_TIME)) {
+		c->stamp -= word >> 5;
+		return ring_next_any(r, c);
+	}
+	c->pos = c->page_pos + c->at;
+	c->at += 4 + len;
+	c->rec = rec + 4;
+	c->len = len;
+	return true;
+}
 /* ring_lost_before() - how many events the page header says are missing (0: unknown number). */
 bool ring_lost_before(const struct ring *r, const uint8_t *page, uint64_t avail, uint64_t *n);
 

@@ -58,6 +58,7 @@ static void bind(struct ring *r, struct ring_type *t, uint16_t id)
 		parse_remark(r->ctx, true, "%s:%s has no field %s: it is only counted", f->system,
 			     f->name, missing);
 	}
+	t->quick = t->dec && t->special == RING_EVENT && !r->swap;
 }
 
 static struct event *pseudo(struct ring *r, enum event_kind kind, uint64_t time, uint64_t pos)
@@ -145,7 +146,8 @@ static void push_stack(struct ring *r, const struct ring_cpu *c, const struct ri
 	stream_push(r->s);
 }
 
-static void deliver(struct ring *r, struct ring_cpu *c)
+/* Whatever may have to be done for a record. */
+static void deliver_any(struct ring *r, struct ring_cpu *c)
 {
 	const uint8_t *rec = c->rec;
 	struct ring_type *t;
@@ -192,6 +194,29 @@ static void deliver(struct ring *r, struct ring_cpu *c)
 		ev->kind = EV_OTHER;
 		ev->flags = 0;
 	}
+	stream_push(r->s);
+}
+
+/* What has to be done for most. */
+static inline void deliver(struct ring *r, struct ring_cpu *c)
+{
+	const uint32_t id = r->type_size == 2 ? ring_load16(c->rec + r->type_at, false) :
+			    ring_load32(c->rec + r->type_at, false) & 0xffff;
+	const struct ring_type *t = r->types[id];
+	struct event *ev;
+
+	if (unlikely(c->lost || !t || !t->quick)) {
+		deliver_any(r, c);
+		return;
+	}
+	ev = stream_next(r->s);
+	ev->time = c->time;
+	ev->pos = c->pos;
+	ev->cpu = c->cpu < EVENT_CPU_NONE ? (uint16_t)c->cpu : EVENT_CPU_NONE;
+	ev->tid = (int32_t)ring_load32(c->rec + r->pid_at, false);
+	ev->ev = t->ev;
+	if (unlikely(!tp_decode(t->dec, r->s, c->rec, c->len, ev)))
+		r->short_records++;
 	stream_push(r->s);
 }
 
@@ -255,7 +280,7 @@ static void unbind(struct ring *r)
 
 		tp_decoder_free(t->dec);
 		t->dec = NULL;
-		t->bound = false;
+		t->bound = t->quick = false;
 		t->ev = EVENT_TYPE_NONE;
 	}
 	memset(r->funcs, 0, sizeof(r->funcs));
@@ -280,6 +305,7 @@ void ring_run(struct ring *r)
 	size_t i;
 
 	unbind(r);
+	r->plain = !r->swap && !r->big_endian && !r->mult && !r->n_shifts;
 	push_comms(r);
 	r->heap = xrealloc(r->heap, (r->n_cpus + 1) * sizeof(*r->heap));
 	for (r->heap_n = i = 0; i < r->n_cpus; i++)

@@ -119,6 +119,7 @@ static void open_page(struct ring *r, struct ring_cpu *c)
 	uint64_t n;
 
 	c->at = c->end = r->data_at;
+	c->page_pos = r->chunks[c->chunk].pos + c->page;
 	if (!end) {
 		if (avail < r->data_at)
 			r->cut_pages++;
@@ -206,7 +207,7 @@ static inline uint64_t time_of(const struct ring *r, const struct ring_cpu *c)
 	return t + (uint64_t)r->offset_ns;
 }
 
-bool ring_next(struct ring *r, struct ring_cpu *c)
+bool ring_next_any(struct ring *r, struct ring_cpu *c)
 {
 	struct ring_record rec;
 
@@ -237,7 +238,7 @@ bool ring_next(struct ring *r, struct ring_cpu *c)
 		} else {
 			c->stamp += rec.delta;
 		}
-		c->pos = r->chunks[c->chunk].pos + c->page + c->at;
+		c->pos = c->page_pos + c->at;
 		c->at = rec.next;
 		if (unlikely(!rec.is_event || rec.len < (uint32_t)r->pid_at + 4))
 			continue;

@@ -220,6 +220,12 @@ static bool add_op(struct tp_decoder *d, const struct tp_field *fl, enum conv co
 			conv == REASON ? TP_OP_REASON :
 			conv == SYM ? TP_OP_SYM : op.load;
 	}
+	op.dst = (uint8_t)(slot < B0 ? offsetof(struct event, a) + 8u * slot :
+				       offsetof(struct event, b) + 4u * (slot - B0));
+	if ((op.op == TP_OP_U32 || op.op == TP_OP_S32) && slot >= B0)
+		op.op = TP_OP_COPY4;
+	else if (op.op == TP_OP_U64 && slot < B0)
+		op.op = TP_OP_COPY8;
 	d->min_size = MAX(d->min_size, end);
 	d->ops[d->n_ops++] = op;
 	return true;
@@ -264,6 +270,11 @@ static bool compile_row(struct tp_decoder *d, const struct row *row, const char 
 		}
 	}
 	d->isa = tp_field_find(d->format, "isa");
+	if (d->isa && d->isa->shape == TP_INTEGER) {
+		d->isa_load = load_op(d->isa);
+		d->isa_at = d->isa->offset;
+		d->isa_end = d->isa->offset + d->isa->size;
+	}
 	d->trap_class = tp_field_find(d->format, "esr_ec");
 	return true;
 }
@@ -425,8 +436,8 @@ static uint32_t decode_reason(struct tp_decoder *d, struct stream *s, const uint
 	bool has_trap = false;
 	size_t slot;
 
-	if (d->isa)
-		tp_value(d->isa, raw, size, 0, &isa);
+	if (likely(d->isa_end && d->isa_end <= size))
+		isa = tp_load(d->isa_load, raw + d->isa_at);
 	if (d->trap_class) {
 		has_trap = tp_value(d->trap_class, raw, size, 0, &trap);
 		key = code ^ trap << 32;
@@ -481,7 +492,8 @@ static void decode_comm_loc(const struct tp_field *fl, const uint8_t *raw, size_
 bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_t size,
 	       struct event *ev)
 {
-	size_t i, len;
+	const struct tp_op *op, *end = d->ops + d->n_ops;
+	size_t len;
 
 	memcpy(ev->a, d->a, sizeof(ev->a));
 	memcpy(ev->b, d->b, sizeof(ev->b));
@@ -491,12 +503,19 @@ bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_
 		ev->kind = EV_OTHER;
 		return false;
 	}
-	for (i = 0; i < d->n_ops; i++) {
-		const struct tp_op *op = &d->ops[i];
+	for (op = d->ops; op < end; op++) {
 		const uint8_t *p = raw + op->offset;
+		uint8_t *dst = (uint8_t *)ev + op->dst;
+		uint32_t narrow;
 		uint64_t v;
 
 		switch (op->op) {
+		case TP_OP_COPY4:
+			memcpy(dst, p, 4);
+			continue;
+		case TP_OP_COPY8:
+			memcpy(dst, p, 8);
+			continue;
 		case TP_OP_COMM:
 			comm16(&ev->a[op->slot], p);
 			continue;
@@ -523,10 +542,11 @@ bool tp_decode(struct tp_decoder *d, struct stream *s, const uint8_t *raw, size_
 		default:
 			v = tp_load(op->op, p);
 		}
+		narrow = (uint32_t)v;
 		if (op->slot < B0)
-			ev->a[op->slot] = v;
+			memcpy(dst, &v, sizeof(v));
 		else
-			ev->b[op->slot - B0] = (uint32_t)v;
+			memcpy(dst, &narrow, sizeof(narrow));
 	}
 	return true;
 }

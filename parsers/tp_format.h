@@ -124,13 +124,15 @@ enum event_kind tp_kind(const struct tp_format *f);
 enum tp_opcode {
 	/* how to load an integer; the first that are known to tp_load() */
 	TP_OP_U8, TP_OP_S8, TP_OP_U16, TP_OP_S16, TP_OP_U32, TP_OP_S32, TP_OP_U64,
-	TP_OP_COMM, TP_OP_COMM_LOC, TP_OP_STATE, TP_OP_REASON, TP_OP_STR, TP_OP_BITS, TP_OP_SYM
+	TP_OP_COMM, TP_OP_COMM_LOC, TP_OP_STATE, TP_OP_REASON, TP_OP_STR, TP_OP_BITS, TP_OP_SYM,
+	TP_OP_COPY4, TP_OP_COPY8	/* an integer as wide as its slot */
 };
 
 struct tp_op {
 	uint8_t		op;		/* enum tp_opcode */
 	uint8_t		load;		/* STATE, REASON, BITS, SYM: TP_OP_U8 ... U64 */
 	uint8_t		slot;		/* 0..3: a[], 4..5: b[] */
+	uint8_t		dst;		/* the slot's place in an event */
 	uint8_t		shift, bits;	/* BITS */
 	uint16_t	offset;
 	const struct tp_field *field;	/* COMM_LOC, STR */
@@ -154,6 +156,8 @@ struct tp_decoder {
 	const struct tp_format *format;
 	uint16_t	*states;	/* prev_state -> enum task_state_bit, below TP_STATES */
 	const struct tp_field *isa, *trap_class, *reason;
+	uint8_t		isa_load;	/* enum tp_opcode */
+	uint32_t	isa_at, isa_end;	/* end 0: none, or to be had by tp_value() only */
 	struct { uint64_t code; uint32_t isa, packed; bool used; } cache[TP_REASON_CACHE];
 };
 
