@@ -112,7 +112,7 @@ static bool stamp(struct scan *c, int64_t *ns)
 	for (i = 0; i < 6; i++)
 		if (!scan_u64(&f, &v[i]) || v[i] > 9999 || (i < 5 && !scan_char(&f, "-- ::"[i])))
 			return false;
-	if (v[0] < 2000 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > 31)
+	if (v[0] < 2000 || v[0] >= 2200 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > 31)
 		return false;
 	if (v[3] > 23 || v[4] > 59 || v[5] > 60)
 		return false;
@@ -124,7 +124,7 @@ static bool stamp(struct scan *c, int64_t *ns)
 	tm.tm_sec = (int)v[5];
 	*c = f;
 	*ns = (int64_t)timegm(&tm) * (int64_t)NSEC_PER_SEC;
-	return v[0] < 2200;
+	return true;
 }
 
 /* A row's numbers; false where they are not as many as the columns. */
@@ -254,7 +254,7 @@ static struct error *store(struct parse_ctx *ctx, struct stat_log *st)
 		}
 		snprintf(span, sizeof(span), "%s..%s", stamps[0], stamps[1]);
 		if (st->last_ns > st->first_ns)	/* rows of zeros may be left out */
-			all_s = (double)(st->last_ns - st->first_ns + step) / NSEC_PER_SEC;
+			all_s = step_s + (double)(st->last_ns - st->first_ns) / NSEC_PER_SEC;
 		TRY(case_insert(ctx->db, NULL, "UPDATE source SET clock = 'wall-local', first_ns = ?, last_ns = ? WHERE id = ?", "iii",
 				st->first_ns, MAX(st->first_ns, st->last_ns), st->out.source_id));
 	}

@@ -407,8 +407,8 @@ static bool split_verbose(const char *s, size_t len, struct trace_line *t)
 	while ((p = memchr(p, '[', (size_t)(limit - p)))) {
 		left = p++;
 		to = p;
-		if (hex_value(*p) < 0 || !read_hex(&to, end, &stamp) || to - p < 8 || to - p > 16 ||
-		    !starts_with(to, (size_t)(end - to), "] "))
+		if (p == end || hex_value(*p) < 0 || !read_hex(&to, end, &stamp) || to - p < 8 ||
+		    to - p > 16 || !starts_with(to, (size_t)(end - to), "] "))
 			continue;
 		to += 2;
 		if (!skip_elapsed(&to, end, &ticks) || !number_before(s, &left, true, &v) ||
