@@ -111,6 +111,10 @@ static struct error *drain(struct flat *f, uint64_t off)
 	return NULL;
 }
 
+/*
+ * Nothing was written here. A short piece of a frame may be zeros and right; of so many zeros the
+ * compressor makes fewer bytes.
+ */
 static bool only_zeros(const uint8_t *p, size_t len)
 {
 	size_t i;
@@ -118,7 +122,7 @@ static bool only_zeros(const uint8_t *p, size_t len)
 	for (i = 0; i < len; i++)
 		if (p[i])
 			return false;
-	return len > 0;
+	return len >= 64;
 }
 
 static struct error *unpack(struct flat *f, const uint8_t *p, size_t len, uint64_t off)
