@@ -10,6 +10,7 @@
 
 #define NOW_BYTES	330	/* of the workaround on the first screen */
 #define CHANGES_SHOWN	2
+#define EASES		" [adds a switch]"	/* of a change that is no fix: verdict.fixed_by */
 #define OTHERS_SHOWN	4
 
 /* How sure a verdict is, in words for who has not met the five before. */
@@ -49,10 +50,14 @@ static void put_changes(struct html *h, struct json_object *v, const char *key, 
 	size_t i, n = js_len(v, key);
 
 	for (i = 0; i < n && i < CHANGES_SHOWN; i++) {
+		const char *change = js_string(js_at(v, key, i)), *tag = strstr(change, EASES);
+		size_t len = tag ? (size_t)(tag - change) : strlen(change);
+		_cleanup_free_ char *cut = xstrndup(change, len);
+
 		html_raw(h, "<p><span class=\"lead\">");
-		html_text(h, i ? "and" : lead);
+		html_text(h, tag ? "Eased by" : i ? "and" : lead);
 		html_raw(h, "</span> ");
-		html_says(h, js_string(js_at(v, key, i)));
+		html_says(h, cut);
 		html_raw(h, "</p>");
 	}
 }
@@ -64,12 +69,14 @@ static void put_kernels(struct html *h, struct json_object *v)
 	answer(h, "Since which kernel");
 	if (js_len(v, "introduced_by"))
 		put_changes(h, v, "introduced_by", "Since");
-	else
+	else if (js_len(v, "fixed_by"))
 		html_raw(h, "<p>The signature names no release that brought it.</p>");
 	if (js_len(v, "fixed_by"))
 		put_changes(h, v, "fixed_by", "Fixed by");
+	else if (js_len(v, "introduced_by"))
+		html_raw(h, "<p>No kernel change is known that mends it.</p>");
 	else
-		html_raw(h, "<p>It names no kernel change that mends it.</p>");
+		html_raw(h, "<p>Not tied to a kernel release: none is named that brought it, none that mends it.</p>");
 	if (kernel) {
 		html_raw(h, "<p><span class=\"lead\">This host runs</span> <b>");
 		html_name(h, kernel, 80);
@@ -98,6 +105,8 @@ static void put_now(struct html *h, struct json_object *v)
 	bool all;
 
 	answer(h, "What to do now");
+	if (*js_str(v, "contradiction"))
+		html_raw(h, "<p><b>First</b> find out why it is seen here all the same (“But”, under “How sure”).</p>");
 	if (*flat) {
 		part = xstrndup(flat, sentences(flat, NOW_BYTES, &all));
 		html_raw(h, "<p>");
@@ -105,6 +114,8 @@ static void put_now(struct html *h, struct json_object *v)
 		html_raw(h, "</p>");
 		if (!all)
 			html_raw(h, "<p><a href=\"#action\">All of it</a></p>");
+		if (js_len(v, "fixed_by") && !*js_str(v, "contradiction"))
+			html_raw(h, "<p>For good: a kernel with the fix.</p>");
 	} else if (js_len(v, "fixed_by")) {
 		html_raw(h, "<p>Run a kernel with the fix.</p>");
 	} else {
@@ -245,12 +256,12 @@ static struct error *put_none(struct html *h)
 	answer(h, "How sure");
 	html_rawf(h, "<p>%zu signatures were checked: ", count(h, NULL, true));
 	if (possible)
-		html_rawf(h, "%zu %s possible but not shown (below)%s", possible, possible == 1 ? "is" : "are",
+		html_rawf(h, "%zu %s possible, not proven (below)%s", possible, possible == 1 ? "is" : "are",
 			  out || open ? ", " : "");
 	if (out)
 		html_rawf(h, "%zu %s ruled out%s", out, out == 1 ? "is" : "are", open ? ", " : "");
 	if (open)
-		html_rawf(h, "%zu can’t be told from this input", open);
+		html_rawf(h, "%zu can’t be told: what would show them was not recorded", open);
 	html_raw(h, possible || out || open ? ".</p>" : "no verdict.</p>");
 	answer_end(h);
 	TRY(put_heaviest(h));
