@@ -11,6 +11,7 @@
 #define MAX_SLOTS	(1u << 16)
 #define MAX_ROWS	16384	/* many of them read alike when they are named */
 #define MAX_CITED	500
+#define REST		"(rarer call chains)"
 
 struct slot {
 	uint64_t	count;
@@ -35,6 +36,8 @@ struct stacks {
 	uint32_t	n, size;
 	struct off	*off;		/* by task index */
 	uint32_t	n_off, open;
+	uint64_t	*left_out;	/* chains that have no row of their own, by event type */
+	size_t		cap_left_out, n_left_out;
 };
 
 static void *stacks_begin(struct engine *e)
@@ -155,6 +158,20 @@ static void stacks_lost(struct engine *e, void *state, uint16_t cpu)
 	s->open = 0;
 }
 
+/* So many more of type @type are counted in the row of all that are left out. */
+static void leave_out(struct stacks *s, uint16_t type, uint64_t n)
+{
+	size_t i = type == EVENT_TYPE_NONE ? 0 : type + 1u;
+
+	if (i >= s->n_left_out) {
+		GROW(s->left_out, s->cap_left_out, i + 1);
+		memset(s->left_out + s->n_left_out, 0,
+		       (i + 1 - s->n_left_out) * sizeof(*s->left_out));
+		s->n_left_out = i + 1;
+	}
+	s->left_out[i] += n;
+}
+
 static void stacks_event(struct engine *e, void *state, const struct event *ev)
 {
 	struct stacks *s = state;
@@ -171,13 +188,14 @@ static void stacks_event(struct engine *e, void *state, const struct event *ev)
 		return;
 	task = engine_task(e, ev->tid);
 	left = left_in(e, task, ev);
-	if (s->n * 2 >= s->size) {
-		if (s->n >= MAX_SLOTS)
-			return;
+	if (s->n * 2 >= s->size && s->n < MAX_SLOTS)
 		grow(s);
-	}
 	x = slot_of(s, ev->b[0], task, ev->ev, left);
 	if (!x->used) {
+		if (s->n >= MAX_SLOTS) {
+			leave_out(s, ev->ev, 1);
+			return;
+		}
 		*x = (struct slot){ .first = ev->time, .first_pos = ev->pos, .stack = ev->b[0],
 				     .task = task, .type = ev->ev, .state = left, .used = true };
 		s->n++;
@@ -201,6 +219,31 @@ static int commonest_first(const void *a, const void *b)
 	if (x->type != y->type)
 		return x->type > y->type ? 1 : -1;
 	return (x->state > y->state) - (x->state < y->state);
+}
+
+static const char *type_name(const struct engine *e, uint16_t type)
+{
+	return type != EVENT_TYPE_NONE ? e->s->types[type].name : "kernel_stack";
+}
+
+/* One row an event with all that have none: shares of the whole stay true. */
+static struct error *write_left_out(struct engine *e, struct stacks *s)
+{
+	const char *name;
+	int64_t row = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_left_out; i++) {
+		if (!s->left_out[i])
+			continue;
+		if (!row)
+			TRY(case_insert(e->db, &row, "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,1,?)", "iss",
+					e->s->source_id, REST, REST));
+		name = type_name(e, i ? (uint16_t)(i - 1) : EVENT_TYPE_NONE);
+		TRY(case_insert(e->db, NULL, "INSERT INTO stack_count(source_id, stack_id, event, count) VALUES(?,?,?,?)", "iisi",
+				e->s->source_id, row, name, (int64_t)s->left_out[i]));
+	}
+	return NULL;
 }
 
 static struct error *stacks_flush(struct engine *e, void *state)
@@ -231,13 +274,15 @@ static struct error *stacks_flush(struct engine *e, void *state)
 				"INSERT INTO stack_count(source_id, stack_id, event, task_id, tid, count, first_ns, last_ns, cite_id,"
 				" state, total_ns, max_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 				"iisIIiiiIsII", e->s->source_id, row,
-				x->type != EVENT_TYPE_NONE ? e->s->types[x->type].name : "kernel_stack",
+				type_name(e, x->type),
 				task_id ? &task_id : NULL, t ? &tid : NULL, (int64_t)x->count,
 				(int64_t)x->first, (int64_t)x->last, cite ? &cite : NULL,
 				x->state ? left : NULL, x->state && paired ? &off : NULL,
 				x->state && paired ? &max : NULL));
 	}
-	return NULL;
+	for (; i < n; i++)
+		leave_out(s, s->slots[i].type, s->slots[i].count);
+	return write_left_out(e, s);
 }
 
 static void stacks_destroy(void *state)
@@ -246,6 +291,7 @@ static void stacks_destroy(void *state)
 
 	free(s->slots);
 	free(s->off);
+	free(s->left_out);
 	free(s);
 }
 

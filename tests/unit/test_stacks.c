@@ -64,9 +64,35 @@ static void lost(void **state)
 	drive_free(&d);
 }
 
+/* What is too rare for a row of its own is counted all the same. */
+static void rest(void **state)
+{
+	struct drive d;
+	char frames[32];
+	unsigned int i;
+
+	(void)state;
+	drive_open(&d);
+	for (i = 0; i < 70000; i++) {	/* more than rows, and than are told apart */
+		snprintf(frames, sizeof(frames), "f%u\nmain", i);
+		stack(&d, 10 * MS + i, EVENT_TYPE_NONE, 7, frames);
+		if (i < 100)
+			stack(&d, 10 * MS + i, EVENT_TYPE_NONE, 7, frames);
+	}
+	stack(&d, 20 * MS, EVENT_TYPE_NONE, 7, "f5\nmain");	/* known before the table was full */
+	drive_close(&d);
+	assert_int_equal(ROW(&d, "frames = 'f5' || char(10) || 'main'", "count"), 3);
+	assert_int_equal(ROW(&d, "1", "sum(count)"), 70101);
+	assert_int_equal(ROW(&d, "1", "count(*)"), 16384 + 1);
+	assert_int_equal(ROW(&d, "frames = '(rarer call chains)'", "count"), 70000 - 16384);
+	assert_int_equal(ROW(&d, "frames = '(rarer call chains)'", "event = 'kernel_stack' AND tid IS NULL"), 1);
+	drive_free(&d);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(off_cpu), cmocka_unit_test(lost) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(off_cpu), cmocka_unit_test(lost),
+					    cmocka_unit_test(rest) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
