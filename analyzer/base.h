@@ -32,6 +32,15 @@
 	})
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+
+/* An address sanitizer needs terabytes of addresses: a child's memory is not limited then. */
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_ASAN	1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN	1
+#endif
+#endif
 #define __printf_like(f, a)	__attribute__((format(printf, f, a)))
 #define __unused		__attribute__((unused))
 

@@ -284,12 +284,39 @@ static void sql_home(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	}
 }
 
-/* Where a case knows names: SQL that calls secret(kind, name), log_host(text), home(text). */
+/* The host's name in the kernel's parameter ip=CLIENT:SERVER:GATEWAY:NETMASK:HOST:DEVICE:... */
+static void sql_boot_host(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *s = (const char *)sqlite3_value_text(argv[0]);
+
+	(void)argc;
+	for (; s && (s = strstr(s, "ip=")); s += 3) {
+		const char *p = s, *end = s + strcspn(s, " \"\n");
+		_cleanup_free_ char *host = NULL;
+		int colons = 0;
+
+		while (p < end && colons < 4)	/* an IPv6 address stands in brackets */
+			if (*p == '[')
+				p += strcspn(p, "] \"\n");
+			else
+				colons += *p++ == ':';
+		if (colons < 4)
+			continue;
+		host = xstrndup(p, MIN((size_t)(end - p), strcspn(p, ":")));
+		redactor_name(sqlite3_user_data(ctx), REDACT_HOST, host);
+	}
+}
+
+/*
+ * Where a case knows names: SQL that calls secret(kind, name), log_host(text), home(text),
+ * boot_host(text).
+ */
 static const char *const sources_of_names[] = {
 	"SELECT secret(0, host) FROM source",
 	"SELECT secret(0, value) FROM fact WHERE key = 'host.name' OR key GLOB '*.hostname'",
 	/* a full name's first label stands alone in logs */
 	"SELECT secret(0, substr(value, 1, instr(value, '.') - 1)) FROM fact WHERE key = 'host.name' AND instr(value, '.') > 1",
+	"SELECT boot_host(value) FROM fact WHERE key GLOB '*.cmdline' OR key GLOB 'cmdline.*'", "SELECT boot_host(text) FROM cite",
 	"SELECT log_host(text) FROM cite",
 	"SELECT log_host(text) FROM log_line",
 	"SELECT secret(0, substr(text, 6, instr(substr(text, 6), ' ') - 1)) FROM cite WHERE text LIKE 'PING %'",
@@ -406,6 +433,7 @@ static void add_functions(sqlite3 *db, struct redactor *r)
 	sqlite3_create_function(db, "secret", 2, SQLITE_UTF8, r, sql_name, NULL, NULL);
 	sqlite3_create_function(db, "log_host", 1, SQLITE_UTF8, r, sql_log_host, NULL, NULL);
 	sqlite3_create_function(db, "home", 1, SQLITE_UTF8, r, sql_home, NULL, NULL);
+	sqlite3_create_function(db, "boot_host", 1, SQLITE_UTF8, r, sql_boot_host, NULL, NULL);
 }
 
 static void drop_functions(sqlite3 *db)
@@ -413,7 +441,7 @@ static void drop_functions(sqlite3 *db)
 	static const struct {
 		const char	*name;
 		int		args;
-	} fns[] = { { "redact", 1 }, { "redact", 2 }, { "secret", 2 }, { "log_host", 1 }, { "home", 1 } };
+	} fns[] = { { "redact", 1 }, { "redact", 2 }, { "secret", 2 }, { "log_host", 1 }, { "home", 1 }, { "boot_host", 1 } };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(fns); i++)

@@ -220,14 +220,15 @@ static enum dwarf_result answer(struct child *c, const uint64_t *offs, size_t n)
 static void __attribute__((noreturn))
 	run_child(const struct dwarf_file *f, const uint64_t *offs, size_t n, int fd)
 {
-	struct rlimit none = { 0, 0 }, cpu = { CHILD_CPU_S, CHILD_CPU_S },
-		      data = { CHILD_DATA, CHILD_DATA };
+	struct rlimit none = { 0, 0 }, cpu = { CHILD_CPU_S, CHILD_CPU_S };
 	struct child c = { .f = f, .out = fdopen(fd, "w") };
 	enum dwarf_result r;
 
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_CPU, &cpu);
-	setrlimit(RLIMIT_DATA, &data);
+#ifndef HAS_ASAN
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ CHILD_DATA, CHILD_DATA });
+#endif
 	if (!c.out)
 		_exit(DWARF_DIED);
 	r = answer(&c, offs, n);

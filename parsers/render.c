@@ -29,14 +29,6 @@
 #define CHILD_MEMORY	(768ull << 20)
 #define CHILD_CPU_S	36000
 
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN	1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN	1
-#endif
-#endif
-
 struct render {
 	int		fd;
 	pid_t		pid;

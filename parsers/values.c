@@ -20,7 +20,7 @@
  *                              /proc/version, uname -a
  *   kernel.cmdline, cmdline.NAME, cgroup.favordynmods.cmdline
  *                              /proc/cmdline
- *   host.name                  uname -a
+ *   host.name                  uname -a, etc/hostname, sos_commands/host/hostname
  *   proc.uptime_s              /proc/uptime, seconds
  */
 #include "kernel_cmdline.h"
@@ -77,6 +77,8 @@ static const struct value_spec {
 	{ "module/rcupdate/parameters/*",	"param.rcupdate.*",		V_WORD,	false },
 	{ "module/rcutree/parameters/*",	"param.rcutree.*",		V_WORD,	false },
 	{ "sys/kernel/numa_balancing",		"sysctl.kernel.numa_balancing",	V_UINT,	true },
+	{ "etc/hostname",			"host.name",			V_WORD,	false },
+	{ "host/hostname",			"host.name",			V_WORD,	false },
 	{ "sys/kernel/*",			"sysctl.kernel.*",		V_WORD,	false },
 	{ "sys/vm/*",				"sysctl.vm.*",			V_WORD,	false },
 	{ "mm/ksm/run",				"ksm.run",			V_UINT,	false },

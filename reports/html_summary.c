@@ -246,7 +246,7 @@ static struct error *put_heaviest(struct html *h)
 /* Nothing is shown: what is merely possible is a list below the sentence that says so. */
 static struct error *put_none(struct html *h)
 {
-	size_t open = count(h, "cannot-tell", false), out = count(h, "ruled-out", false);
+	size_t open = count(h, "cannot-tell", true), out = count(h, "ruled-out", true);
 	size_t possible = count(h, "possible", true);
 
 	html_rawf(h, "<section class=\"verdict v-none\" aria-labelledby=\"verdict\">\n"

@@ -390,7 +390,9 @@ static void count(struct tally *y)
 	for (i = 0; i < json_object_array_length(y->all); i++) {
 		struct json_object *v = json_object_array_get_idx(y->all, i);
 
-		y->checked += !seen_before(y->all, i);
+		if (seen_before(y->all, i))	/* of another subject: the first is the surest */
+			continue;
+		y->checked++;
 		y->full += is_verdict(v, "match") || is_verdict(v, "likely");
 		y->possible += is_verdict(v, "possible");
 		y->open += is_verdict(v, "cannot-tell");

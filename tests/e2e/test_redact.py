@@ -134,5 +134,21 @@ with tempfile.TemporaryDirectory() as tmp:
     status, _, err = run("events", "--redact", bundle)
     check(status == 2 and b"redact" in err, "events refuses --redact: payloads can't be searched for names")
 
+with tempfile.TemporaryDirectory() as tmp:
+    for i, path in enumerate(("etc/hostname", "sos_commands/host/hostname", None)):
+        bundle = os.path.join(tmp, str(i))
+        os.makedirs(os.path.join(bundle, os.path.dirname(path or "x/y")), exist_ok=True)
+        if path:
+            with open(os.path.join(bundle, path), "w") as f:
+                f.write("acmeprod01\n")
+        with open(os.path.join(bundle, "dmesg"), "w") as f:
+            f.write("[    0.000000] Linux version 6.1.0-50-amd64 (a@b.example) (gcc-12 12.2.0, GNU ld 2.40) #1 SMP Debian 6.1.176-1\n"
+                    "[    0.000000] Command line: BOOT_IMAGE=/vmlinuz root=/dev/sda1 ip=10.1.2.3::10.1.2.1:255.255.255.0:%s:eth0:none\n"
+                    "[    5.000000] kvm: acmeprod01 vcpu0 disabled perfctr wrmsr: 0xc2 data 0xffff\n"
+                    "[   90.000000] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [acmeprod01:4711]\n" % ("x" if path else "acmeprod01"))
+        plain = run("-v", "-f", "json", bundle)[1] + run("query", bundle, "SELECT text FROM cite")[1]
+        gone = [f for f in ("text", "json", "markdown", "html") if b"acmeprod01" in run("-v", "--redact", "-f", f, bundle)[1].lower()]
+        check(b"acmeprod01" in plain and not gone, "the host's name by %s%s" % (path or "the parameter ip=", " but: %s" % gone if gone else ""))
+
 print("1..%d" % len(results))
 sys.exit(0 if all(results) else 1)
