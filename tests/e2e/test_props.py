@@ -3,7 +3,7 @@
 """Random legal recordings against a slow reference (props_gen.py, props_ref.py): states tile and are those of the reference,
 links tile and say what the reference knows, nothing depends on threads or on where the stream was cut into batches.
 
-    test_props.py [N [FIRST]]     N seeds from FIRST on; by itself 160 from 1, or as many as a slow machine does in 50 s
+    test_props.py [N [FIRST]]     N seeds from FIRST on; by itself 160 from 1, or as many as a slow machine does in 25 s
 """
 import os
 import re
@@ -224,7 +224,7 @@ def main():
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     tmp = tempfile.mkdtemp()
     good, bad = 0, []
-    until = time.monotonic() + (50 if len(sys.argv) == 1 else 10**6)
+    until = time.monotonic() + (25 if len(sys.argv) == 1 else 10**6)
     try:
         for seed in range(first, first + n):
             if time.monotonic() > until:
