@@ -204,17 +204,11 @@ static void close_at(struct exits *x, uint32_t task, struct thread *t, enum tabl
 	o->has_key = false;
 }
 
-static struct thread *thread_of(struct engine *e, struct exits *x, uint32_t task, bool make)
+static struct thread *thread_of(struct exits *x, uint32_t task, bool make)
 {
-	if (unlikely(task >= x->n_slots)) {
-		size_t n = MAX((size_t)e->cap_tasks, (size_t)task + 1);
-
-		if (!make)
-			return NULL;
-		x->slot = xrealloc(x->slot, n * sizeof(*x->slot));
-		memset(x->slot + x->n_slots, 0, (n - x->n_slots) * sizeof(*x->slot));
-		x->n_slots = n;
-	}
+	if (unlikely(task >= x->n_slots && !make))
+		return NULL;
+	GROW_ZERO(x->slot, x->n_slots, task);
 	if (unlikely(!x->slot[task])) {
 		if (!make)
 			return NULL;
@@ -226,9 +220,9 @@ static struct thread *thread_of(struct engine *e, struct exits *x, uint32_t task
 	return &x->threads[x->slot[task] - 1];
 }
 
-static void exits_entry(struct engine *e, struct exits *x, uint32_t task, const struct event *ev)
+static void exits_entry(struct exits *x, uint32_t task, const struct event *ev)
 {
-	struct thread *t = thread_of(e, x, task, true);
+	struct thread *t = thread_of(x, task, true);
 	unsigned int open;
 
 	t->known = true;
@@ -241,7 +235,7 @@ static void exits_entry(struct engine *e, struct exits *x, uint32_t task, const 
 static void exits_end_of(struct engine *e, struct exits *x, int32_t tid)
 {
 	uint32_t task = engine_task(e, tid);
-	struct thread *t = task == TASK_NONE ? NULL : thread_of(e, x, task, false);
+	struct thread *t = task == TASK_NONE ? NULL : thread_of(x, task, false);
 
 	if (t) {
 		memset(t, 0, sizeof(*t));
@@ -276,10 +270,10 @@ static void exits_event(struct engine *e, void *state, const struct event *ev)
 	if (unlikely(task == TASK_NONE))
 		return;
 	if (ev->kind == EV_KVM_ENTRY) {
-		exits_entry(e, x, task, ev);
+		exits_entry(x, task, ev);
 		return;
 	}
-	t = thread_of(e, x, task, false);
+	t = thread_of(x, task, false);
 	if (unlikely(!t || !t->known))
 		return;
 	switch (ev->kind) {

@@ -62,13 +62,7 @@ static struct faults *faults_of(struct engine *e, struct state *s, int32_t tid)
 
 	if (task == TASK_NONE || task_is_idle(task))
 		return NULL;
-	if (unlikely(task >= s->n_slots)) {
-		size_t n = MAX((size_t)e->cap_tasks, (size_t)task + 1);
-
-		s->slot = xrealloc(s->slot, n * sizeof(*s->slot));
-		memset(s->slot + s->n_slots, 0, (n - s->n_slots) * sizeof(*s->slot));
-		s->n_slots = n;
-	}
+	GROW_ZERO(s->slot, s->n_slots, task);
 	if (unlikely(!s->slot[task])) {
 		if (s->n >= MAX_THREADS)
 			return NULL;

@@ -52,13 +52,7 @@ static struct vcpu_loop *loop_of(struct engine *e, struct retry *r, int32_t tid,
 	*idx = engine_task(e, tid);
 	if (*idx == TASK_NONE || task_is_idle(*idx))
 		return NULL;
-	if (*idx >= r->n) {
-		size_t n = MAX((size_t)*idx + 1, r->n * 2);
-
-		r->v = xrealloc(r->v, n * sizeof(*r->v));
-		memset(r->v + r->n, 0, (n - r->n) * sizeof(*r->v));
-		r->n = n;
-	}
+	GROW_ZERO(r->v, r->n, *idx);
 	return &r->v[*idx];
 }
 

@@ -93,13 +93,7 @@ static struct vcpu_roots *roots_of(struct engine *e, struct roots *r, int32_t ti
 
 	if (idx == TASK_NONE || task_is_idle(idx))
 		return NULL;
-	if (idx >= r->n) {
-		size_t n = MAX((size_t)idx + 1, r->n * 2);
-
-		r->v = xrealloc(r->v, n * sizeof(*r->v));
-		memset(r->v + r->n, 0, (n - r->n) * sizeof(*r->v));
-		r->n = n;
-	}
+	GROW_ZERO(r->v, r->n, idx);
 	if (!r->v[idx]) {
 		r->v[idx] = xcalloc(1, sizeof(**r->v));
 		r->v[idx]->roots.max = MAX_ROOTS;

@@ -84,13 +84,7 @@ static struct life *life_of(struct engine *e, struct runq *r, int32_t tid)
 
 	if (unlikely(task == TASK_NONE))
 		return NULL;
-	if (unlikely(task >= r->n_current)) {
-		size_t n = MAX((size_t)e->cap_tasks, (size_t)task + 1);
-
-		r->current = xrealloc(r->current, n * sizeof(*r->current));
-		memset(r->current + r->n_current, 0, (n - r->n_current) * sizeof(*r->current));
-		r->n_current = n;
-	}
+	GROW_ZERO(r->current, r->n_current, task);
 	if (likely(r->current[task]))
 		return &r->lives[r->current[task] - 1];
 	return life_new(r, task);

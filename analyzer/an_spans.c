@@ -75,13 +75,7 @@ static void *spans_begin(struct engine *e)
 
 static struct call_stack *stack_in(struct call_stack **v, size_t *n, size_t i)
 {
-	if (unlikely(i >= *n)) {
-		size_t m = MAX(i + 1, *n * 2);
-
-		*v = xrealloc(*v, m * sizeof(**v));
-		memset(*v + *n, 0, (m - *n) * sizeof(**v));
-		*n = m;
-	}
+	GROW_ZERO(*v, *n, i);
 	return &(*v)[i];
 }
 
@@ -98,15 +92,9 @@ static struct call_stack *stack_of(struct engine *e, struct spans *s, const stru
 
 static struct func_stat *stat_of(struct spans *s, uint32_t func)
 {
-	if (unlikely(func >= s->n_funcs)) {
-		size_t n = MAX((size_t)func + 1, s->n_funcs * 2);
-
-		if (func >= STREAM_MAX_STRINGS)
-			return NULL;
-		s->funcs = xrealloc(s->funcs, n * sizeof(*s->funcs));
-		memset(s->funcs + s->n_funcs, 0, (n - s->n_funcs) * sizeof(*s->funcs));
-		s->n_funcs = n;
-	}
+	if (unlikely(func >= s->n_funcs && func >= STREAM_MAX_STRINGS))
+		return NULL;
+	GROW_ZERO(s->funcs, s->n_funcs, func);
 	return &s->funcs[func];
 }
 

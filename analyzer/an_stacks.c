@@ -37,7 +37,7 @@ struct stacks {
 	struct off	*off;		/* by task index */
 	uint32_t	n_off, open;
 	uint64_t	*left_out;	/* chains that have no row of their own, by event type */
-	size_t		cap_left_out, n_left_out;
+	size_t		n_left_out;
 };
 
 static void *stacks_begin(struct engine *e)
@@ -113,16 +113,9 @@ static char left_in(const struct engine *e, uint32_t task, const struct event *e
 }
 
 /* @task leaves its CPU; a second chain of the same switch (the user's) changes nothing. */
-static void go_off(struct engine *e, struct stacks *s, uint32_t task, const struct slot *x,
-		   uint64_t time)
+static void go_off(struct stacks *s, uint32_t task, const struct slot *x, uint64_t time)
 {
-	if (task >= s->n_off) {
-		uint32_t n = MAX((uint32_t)e->cap_tasks, task + 1);
-
-		s->off = xrealloc(s->off, n * sizeof(*s->off));
-		memset(s->off + s->n_off, 0, (n - s->n_off) * sizeof(*s->off));
-		s->n_off = n;
-	}
+	GROW_ZERO(s->off, s->n_off, task);
 	if (s->off[task].state && s->off[task].since == time)
 		return;
 	s->open += !s->off[task].state;
@@ -163,12 +156,7 @@ static void leave_out(struct stacks *s, uint16_t type, uint64_t n)
 {
 	size_t i = type == EVENT_TYPE_NONE ? 0 : type + 1u;
 
-	if (i >= s->n_left_out) {
-		GROW(s->left_out, s->cap_left_out, i + 1);
-		memset(s->left_out + s->n_left_out, 0,
-		       (i + 1 - s->n_left_out) * sizeof(*s->left_out));
-		s->n_left_out = i + 1;
-	}
+	GROW_ZERO(s->left_out, s->n_left_out, i);
 	s->left_out[i] += n;
 }
 
@@ -203,7 +191,7 @@ static void stacks_event(struct engine *e, void *state, const struct event *ev)
 	x->count++;
 	x->last = ev->time;
 	if (left)
-		go_off(e, s, task, x, ev->time);
+		go_off(s, task, x, ev->time);
 }
 
 static int commonest_first(const void *a, const void *b)
@@ -237,8 +225,7 @@ static struct error *write_left_out(struct engine *e, struct stacks *s)
 		if (!s->left_out[i])
 			continue;
 		if (!row)
-			TRY(case_insert(e->db, &row, "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,1,?)", "iss",
-					e->s->source_id, REST, REST));
+			TRY(case_stack(e->db, &row, e->s->source_id, REST, "\n"));
 		name = type_name(e, i ? (uint16_t)(i - 1) : EVENT_TYPE_NONE);
 		TRY(case_insert(e->db, NULL, "INSERT INTO stack_count(source_id, stack_id, event, count) VALUES(?,?,?,?)", "iisi",
 				e->s->source_id, row, name, (int64_t)s->left_out[i]));

@@ -175,15 +175,9 @@ static void end_stretch(struct stalls *s, uint32_t task, struct stretch *st, boo
 
 static struct stretch *stretch_of(struct stalls *s, uint32_t task, bool make)
 {
-	if (task >= s->n_of) {
-		size_t n = MAX((size_t)task + 1, s->n_of * 2);
-
-		if (!make)
-			return NULL;
-		s->of = xrealloc(s->of, n * sizeof(*s->of));
-		memset(s->of + s->n_of, 0, (n - s->n_of) * sizeof(*s->of));
-		s->n_of = n;
-	}
+	if (task >= s->n_of && !make)
+		return NULL;
+	GROW_ZERO(s->of, s->n_of, task);
 	if (!s->of[task] && make && s->n_stretches < MAX_STRETCHES) {
 		s->of[task] = xcalloc(1, sizeof(**s->of));
 		s->n_stretches++;
@@ -308,13 +302,7 @@ static void stalls_event(struct engine *e, void *state, const struct event *ev)
 	request = ev->kind == EV_SYS_ENTER || ev->kind == EV_SYSCALL_ENTER ? hist_kvm_ioctl(ev) : 0;
 	if (!request && task >= s->n_ops)
 		return;
-	if (task >= s->n_ops) {
-		size_t n = MAX((size_t)task + 1, s->n_ops * 2);
-
-		s->ops = xrealloc(s->ops, n * sizeof(*s->ops));
-		memset(s->ops + s->n_ops, 0, (n - s->n_ops) * sizeof(*s->ops));
-		s->n_ops = n;
-	}
+	GROW_ZERO(s->ops, s->n_ops, task);
 	op = &s->ops[task];
 	if (ev->kind == EV_SYS_EXIT || ev->kind == EV_SYSCALL_EXIT) {
 		if (op->request)

@@ -256,13 +256,7 @@ static struct vthread *watch(struct states *s, uint32_t idx)
 
 	if (s->n >= MAX_THREADS)
 		return NULL;
-	if (idx >= s->n_of) {
-		size_t n = MAX((size_t)idx + 1, s->n_of * 2);
-
-		s->of = xrealloc(s->of, n * sizeof(*s->of));
-		memset(s->of + s->n_of, 0, (n - s->n_of) * sizeof(*s->of));
-		s->n_of = n;
-	}
+	GROW_ZERO(s->of, s->n_of, idx);
 	GROW(s->v, s->cap, s->n + 1);
 	v = &s->v[s->n++];
 	memset(v, 0, sizeof(*v));

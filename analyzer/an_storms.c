@@ -41,13 +41,7 @@ struct storms {
 
 static struct storm_vcpu *vcpu_of(struct storms *s, struct engine *e, uint32_t task)
 {
-	if (unlikely(task >= s->n_of)) {
-		size_t n = MAX((size_t)task + 1, s->n_of * 2);
-
-		s->of = xrealloc(s->of, n * sizeof(*s->of));
-		memset(s->of + s->n_of, 0, (n - s->n_of) * sizeof(*s->of));
-		s->n_of = n;
-	}
+	GROW_ZERO(s->of, s->n_of, task);
 	if (unlikely(!s->of[task])) {
 		if (s->n >= MAX_VCPUS)
 			return NULL;

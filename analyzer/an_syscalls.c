@@ -67,13 +67,7 @@ static struct open_call *call_of(struct engine *e, struct syscalls *s, int32_t t
 	*idx = engine_task(e, tid);
 	if (*idx == TASK_NONE || task_is_idle(*idx))
 		return NULL;
-	if (unlikely(*idx >= s->n_tasks)) {
-		size_t n = MAX((size_t)*idx + 1, s->n_tasks * 2);
-
-		s->by_task = xrealloc(s->by_task, n * sizeof(*s->by_task));
-		memset(s->by_task + s->n_tasks, 0, (n - s->n_tasks) * sizeof(*s->by_task));
-		s->n_tasks = n;
-	}
+	GROW_ZERO(s->by_task, s->n_tasks, *idx);
 	return &s->by_task[*idx];
 }
 

@@ -130,16 +130,9 @@ static struct thread *thread_of(struct engine *e, struct waits *w, uint32_t task
 {
 	struct thread *t;
 
-	if (unlikely(task >= w->n_slots)) {
-		size_t n;
-
-		if (task >= e->n_tasks)
-			return NULL;
-		n = MAX(e->cap_tasks, (size_t)task + 1);
-		w->slot = xrealloc(w->slot, n * sizeof(*w->slot));
-		memset(w->slot + w->n_slots, 0, (n - w->n_slots) * sizeof(*w->slot));
-		w->n_slots = n;
-	}
+	if (unlikely(task >= w->n_slots && task >= e->n_tasks))
+		return NULL;
+	GROW_ZERO(w->slot, w->n_slots, task);
 	if (w->slot[task])
 		return &w->threads[w->slot[task] - 1];
 	if (likely(e->tasks[task].vcpu == VCPU_NONE) || w->n_threads >= MAX_THREADS)

@@ -129,4 +129,14 @@ void text_out_free(struct text_out *t);
 	}									\
 } while (0)
 
+/* The same of an array whose @n elements are all in use, for one more index: new ones are zero. */
+#define GROW_ZERO(arr, n, index) do {						\
+	if (unlikely((size_t)(index) >= (size_t)(n))) {				\
+		size_t _n = MAX((size_t)(index) + 1, (size_t)(n) * 2);		\
+		(arr) = xrealloc((arr), _n * sizeof(*(arr)));			\
+		memset((arr) + (n), 0, (_n - (n)) * sizeof(*(arr)));		\
+		(n) = (__typeof__(n))_n;						\
+	}									\
+} while (0)
+
 #endif

@@ -373,6 +373,19 @@ struct error *case_source(struct case_db *c, int64_t *ret, int64_t member_id, co
 			   member_id, path, format, side ? side : "unknown");
 }
 
+struct error *case_stack(struct case_db *c, int64_t *rowid, int64_t source_id, const char *frames,
+			 const char *top_end)
+{
+	_cleanup_free_ char *top = xstrndup(frames, strcspn(frames, top_end));
+	int64_t depth = 1;
+	const char *p;
+
+	for (p = frames; (p = strchr(p, '\n')); p++)
+		depth++;
+	return case_insert(c, rowid, "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)", "isis",
+			   source_id, frames, depth, top);
+}
+
 struct error *case_loss(struct case_db *c, int64_t source_id, int64_t cpu, int64_t time_ns,
 			int64_t events, const char *what, int64_t cite_id)
 {

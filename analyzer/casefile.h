@@ -53,6 +53,13 @@ void case_close(struct case_db *c);
 struct error *case_insert(struct case_db *c, int64_t *rowid, const char *sql, const char *types,
 			  ...);
 
+/*
+ * case_stack() - a row of table stack: @frames, newline separated, top first. What of the first one
+ * stands before a byte of @top_end ("\n"; "+\n" where offsets follow) is its top.
+ */
+struct error *case_stack(struct case_db *c, int64_t *rowid, int64_t source_id, const char *frames,
+			 const char *top_end);
+
 /* case_query() - prepare @sql (cached as above), bind as case_insert() does; step with case_step(),
  * end with case_done(). */
 struct error *case_query(struct case_db *c, sqlite3_stmt **ret, const char *sql, const char *types,

@@ -232,10 +232,7 @@ char *stream_stack_frames(const struct stream *s, uint32_t id)
 int64_t stream_stack_row(struct stream *s, uint32_t id)
 {
 	_cleanup_free_ char *frames = NULL;
-	_cleanup_free_ char *top = NULL;
 	_cleanup_error_ struct error *err = NULL;
-	int64_t depth = 1;
-	const char *p;
 
 	if (id >= s->stacks.n)
 		return 0;
@@ -246,11 +243,7 @@ int64_t stream_stack_row(struct stream *s, uint32_t id)
 	if (s->stack_rows[id])
 		return s->stack_rows[id];
 	frames = stream_stack_frames(s, id);
-	for (p = frames; (p = strchr(p, '\n')); p++)
-		depth++;
-	top = xstrndup(frames, strcspn(frames, "\n"));
-	err = case_insert(s->db, &s->stack_rows[id], "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)",
-			  "isis", s->source_id, frames, depth, top);
+	err = case_stack(s->db, &s->stack_rows[id], s->source_id, frames, "\n");
 	if (err)
 		return 0;
 	if (*s->stacks.strings[id] == 'A')

@@ -488,14 +488,7 @@ static struct error *store_stacks(struct parse_ctx *ctx, const struct bt_state *
 	size_t i;
 
 	for (i = 0; i < st->stacks.n; i++) {
-		const char *frames = st->stacks.strings[i], *p;
-		_cleanup_free_ char *top = xstrndup(frames, strcspn(frames, "+\n"));
-		int64_t depth = 1;
-
-		for (p = frames; (p = strchr(p, '\n')); p++)
-			depth++;
-		TRY(case_insert(ctx->db, &rows[i], "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)", "isis",
-				st->source_id, frames, depth, top));
+		TRY(case_stack(ctx->db, &rows[i], st->source_id, st->stacks.strings[i], "+\n"));
 	}
 	return NULL;
 }

@@ -175,10 +175,7 @@ static bool open_source(struct parse_ctx *ctx, struct report *r)
 static int64_t stack_row(struct parse_ctx *ctx, struct report *r, const char *frames)
 {
 	uint32_t id = strtab_id(&r->stacks, frames, strlen(frames));
-	_cleanup_free_ char *top = xstrndup(frames, strcspn(frames, "\n"));
 	struct error *err;
-	int64_t depth = 1;
-	const char *p;
 
 	if (id == STRTAB_NONE) {
 		parse_remark(ctx, true, "more than %d different stacks: the rest is left out", MAX_STACKS);
@@ -191,10 +188,7 @@ static int64_t stack_row(struct parse_ctx *ctx, struct report *r, const char *fr
 	}
 	if (r->ids[id])
 		return r->ids[id];
-	for (p = frames; (p = strchr(p, '\n')); p++)
-		depth++;
-	err = case_insert(ctx->db, &r->ids[id], "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)", "isis",
-			  r->source_id, frames, depth, top);
+	err = case_stack(ctx->db, &r->ids[id], r->source_id, frames, "\n");
 	if (err) {
 		parse_remark(ctx, true, "%s", err->what);
 		error_free(err);

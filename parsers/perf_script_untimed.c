@@ -141,19 +141,13 @@ static struct error *write_row(struct parse_ctx *ctx, struct untimed *u, uint32_
 			       struct strtab *chains, int64_t *ids)
 {
 	const char *key = strtab_str(&u->rows, row), *tid = strchr(key, '\n') + 1;
-	const char *frames = strchr(tid, '\n') + 1, *p;
+	const char *frames = strchr(tid, '\n') + 1;
 	_cleanup_free_ char *event = xstrndup(key, (size_t)(tid - 1 - key));
-	_cleanup_free_ char *top = xstrndup(frames, strcspn(frames, "\n"));
-	uint32_t id = strtab_find(chains, frames, strlen(frames));
-	int64_t depth = 1, thread = strtol(tid, NULL, 10);
+	uint32_t id = strtab_id(chains, frames, strlen(frames));
+	int64_t thread = strtol(tid, NULL, 10);
 
-	if (id == STRTAB_NONE) {
-		id = strtab_id(chains, frames, strlen(frames));
-		for (p = frames; (p = strchr(p, '\n')); p++)
-			depth++;
-		TRY(case_insert(ctx->db, &ids[id], "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,?,?)",
-				"isis", u->source_id, frames, depth, top));
-	}
+	if (!ids[id])
+		TRY(case_stack(ctx->db, &ids[id], u->source_id, frames, "\n"));
 	return case_insert(ctx->db, NULL,
 			   "INSERT INTO stack_count(source_id, stack_id, event, tid, count, cite_id) VALUES(?,?,?,?,?,?)", "iisIiI",
 			   u->source_id, ids[id], event, thread >= 0 ? &thread : NULL,

@@ -335,8 +335,7 @@ static struct error *store_symbol(struct parse_ctx *ctx, const struct top *t, ui
 	if (!s->count || !name)
 		return NULL;
 	*name++ = '\0';
-	TRY(case_insert(ctx->db, &stack, "INSERT INTO stack(source_id, frames, depth, top) VALUES(?,?,1,?)", "iss",
-			t->out.source_id, name, name));
+	TRY(case_stack(ctx->db, &stack, t->out.source_id, name, "\n"));
 	return case_insert(ctx->db, NULL, "INSERT INTO stack_count(source_id, stack_id, event, count, cite_id) VALUES(?,?,?,?,?)",
 			   "iisiI", t->out.source_id, stack, *key ? key : "samples", s->count, s->cite > 0 ? &s->cite : NULL);
 }
