@@ -13,15 +13,15 @@
 #define EASES		" [adds a switch]"	/* of a change that is no fix: verdict.fixed_by */
 #define OTHERS_SHOWN	4
 
-/* How sure a verdict is, in words for who has not met the five before. */
+/* How sure a verdict that leads the page is, in words for who has not met the five before. */
 static const struct {
 	const char	*verdict, *badge, *sure;
 } levels[] = {
 	{ "match", "Match", "Sure" },
 	{ "likely", "Likely", "Likely, not certain" },
-	{ "possible", "Possible", "Not shown, only possible" },
-	{ "cannot-tell", "Cannot tell", "Cannot be told from this input" },
-	{ "ruled-out", "Ruled out", "Ruled out" },
+	{ "possible", "Possible", NULL },
+	{ "cannot-tell", "Cannot tell", NULL },
+	{ "ruled-out", "Ruled out", NULL },
 };
 
 static size_t level_of(struct json_object *v)
@@ -210,13 +210,14 @@ static void put_bug(struct html *h, struct json_object *v)
 	html_raw(h, "</section>\n");
 }
 
-static size_t count(struct html *h, const char *word, bool distinct)
+/* Signatures of that verdict; of several subjects the first one, the surest, tells. */
+static size_t count(struct html *h, const char *word)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < json_object_array_length(h->verdicts); i++)
 		n += (!word || verdict_is(json_object_array_get_idx(h->verdicts, i), word)) &&
-		     (!distinct || !verdict_seen_before(h->verdicts, i));
+		     !verdict_seen_before(h->verdicts, i);
 	return n;
 }
 
@@ -246,15 +247,15 @@ static struct error *put_heaviest(struct html *h)
 /* Nothing is shown: what is merely possible is a list below the sentence that says so. */
 static struct error *put_none(struct html *h)
 {
-	size_t open = count(h, "cannot-tell", true), out = count(h, "ruled-out", true);
-	size_t possible = count(h, "possible", true);
+	size_t open = count(h, "cannot-tell"), out = count(h, "ruled-out");
+	size_t possible = count(h, "possible");
 
 	html_rawf(h, "<section class=\"verdict v-none\" aria-labelledby=\"verdict\">\n"
 		     "<p class=\"kicker\"><span class=\"badge v-none\">No match</span></p>\n"
 		     "<h1 id=\"verdict\">%s</h1>\n<dl class=\"answers\">\n",
 		  possible ? "No known bug is shown." : "No known bug matches.");
 	answer(h, "How sure");
-	html_rawf(h, "<p>%zu signatures were checked: ", count(h, NULL, true));
+	html_rawf(h, "<p>%zu signatures were checked: ", count(h, NULL));
 	if (possible)
 		html_rawf(h, "%zu %s possible, not proven (below)%s", possible, possible == 1 ? "is" : "are",
 			  out || open ? ", " : "");

@@ -21,17 +21,6 @@ bool evidence_is(struct json_object *e, const char *role, const char *outcome)
 	return !strcmp(js_str(e, "role"), role) && !strcmp(js_str(e, "outcome"), outcome);
 }
 
-bool verdict_seen_before(struct json_object *all, size_t i)
-{
-	const char *id = js_str(json_object_array_get_idx(all, i), "id");
-	size_t k;
-
-	for (k = 0; k < i; k++)
-		if (!strcmp(js_str(json_object_array_get_idx(all, k), "id"), id))
-			return true;
-	return false;
-}
-
 int verdict_because_bytes(struct json_object *v)
 {
 	const char *because = js_str(v, "because"), *score = strstr(because, "; score ");

@@ -8,8 +8,6 @@
 /* verdict_is() - is @v's word @word? evidence_is() - the same of an item's role and outcome. */
 bool verdict_is(struct json_object *v, const char *word);
 bool evidence_is(struct json_object *e, const char *role, const char *outcome);
-/* verdict_seen_before() - has a verdict before index @i the same signature? */
-bool verdict_seen_before(struct json_object *all, size_t i);
 /* verdict_because_bytes() - of `because`, which rule decided, without the arithmetic. */
 int verdict_because_bytes(struct json_object *v);
 /* verdict_kernel() - the release of the kernel that the verdict's subject ran on; NULL unknown. */

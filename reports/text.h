@@ -136,5 +136,7 @@ char *text_cites(struct text *t, struct json_object *array, size_t max);
 char *text_places(struct text *t, struct json_object *array, size_t max, const char *member);
 /* text_join() - append to a malloc'd string (NULL at first) with @sep between. */
 void text_join(char **to, const char *sep, const char *fmt, ...) __printf_like(3, 4);
+/* verdict_seen_before() - has a verdict before index @i the same signature? */
+bool verdict_seen_before(struct json_object *all, size_t i);
 
 #endif

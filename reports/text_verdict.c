@@ -372,7 +372,7 @@ static void put_reason(struct text *t, struct json_object *v)
 	text_item(t, LABEL, LABEL + 2, t->bold, label, "%.*s", because_bytes(t, because), because);
 }
 
-static bool seen_before(struct json_object *all, size_t i)
+bool verdict_seen_before(struct json_object *all, size_t i)
 {
 	const char *id = js_str(json_object_array_get_idx(all, i), "id");
 	size_t k;
@@ -390,7 +390,7 @@ static void count(struct tally *y)
 	for (i = 0; i < json_object_array_length(y->all); i++) {
 		struct json_object *v = json_object_array_get_idx(y->all, i);
 
-		if (seen_before(y->all, i))	/* of another subject: the first is the surest */
+		if (verdict_seen_before(y->all, i))	/* another subject: the first is surest */
 			continue;
 		y->checked++;
 		y->full += is_verdict(v, "match") || is_verdict(v, "likely");
@@ -486,7 +486,7 @@ static void put_open(struct text *t, struct tally *y)
 			continue;
 		if (!t->verbose && !is_hint(v) && (y->full || y->possible || few)) {
 			few++;
-			if (!seen_before(y->all, i))
+			if (!verdict_seen_before(y->all, i))
 				text_join(&names, ", ", "%s", js_str(v, "id"));
 			continue;
 		}
